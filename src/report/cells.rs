@@ -68,13 +68,14 @@ impl Cell {
         }
     }
 
-    /// Adds it as one field of csv, quoted. A text that a spreadsheet would take for a formula has an apostrophe before it.
+    /// Adds it as one field of csv, quoted. A text that a spreadsheet would take for a formula has an
+    /// apostrophe before it, and so has one that begins with an apostrophe.
     fn push_csv(&self, line: &mut String) {
         line.push('"');
         // Writing to a String cannot fail.
         match self {
             Cell::Text(text) => {
-                if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+                if text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n']) {
                     line.push('\'');
                 }
                 let mut parts = text.split('"');

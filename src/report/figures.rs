@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compared::{Compared, why_of};
 use super::equity::{Ends, Fall};
+use super::key::OTHERS;
 use super::moment::utc;
 use super::number::in_number;
 use super::sum::Sum;
@@ -17,8 +18,6 @@ const MOST_NAMES: usize = 256;
 /// Why nothing is known of a time of which no sum of the book is.
 const NEVER: &str = "account and book were not compared in this time; what they came apart by in it, if anything, stands on the day \
                      of the next comparison";
-/// The name of what comes on top.
-pub(super) const OTHERS: &str = "(others)";
 
 /// A row's figures.
 #[derive(Debug, Default)]

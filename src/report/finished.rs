@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::cells::{Cell, Columns, Named, Recorded, csv, object};
 use super::figures::Figures;
+use super::key::{Key, OTHERS, TOTAL};
 use super::noted::Noted;
 use super::question::{By, Question};
 use super::table;
@@ -14,10 +15,6 @@ use crate::base::text::visible;
 
 /// The version of the JSON's schema.
 const SCHEMA: u32 = 1;
-/// The row of what is nobody's, in texts.
-const NOBODY: &str = "(nobody)";
-/// The row of all rows together, in texts.
-const TOTAL: &str = "(total)";
 /// Most characters of a reason in a warning.
 const MOST_SHOWN: usize = 200;
 
@@ -25,18 +22,13 @@ const MOST_SHOWN: usize = 200;
 #[derive(Debug)]
 pub struct Finished {
     question: Question,
-    rows: BTreeMap<Option<String>, Figures>,
+    rows: BTreeMap<Key, Figures>,
     total: Figures,
     noted: Noted,
 }
 
 impl Finished {
-    pub(super) fn new(
-        question: Question,
-        rows: BTreeMap<Option<String>, Figures>,
-        total: Figures,
-        noted: Noted,
-    ) -> Finished {
+    pub(super) fn new(question: Question, rows: BTreeMap<Key, Figures>, total: Figures, noted: Noted) -> Finished {
         Finished { question, rows, total, noted }
     }
 
@@ -53,12 +45,9 @@ impl Finished {
     }
 
     /// The cells of each row.
-    fn rows(&self, nobody: &Cell) -> Vec<Vec<Named>> {
+    fn rows(&self, name: impl Fn(&Key) -> Cell) -> Vec<Vec<Named>> {
         let columns = Columns { by: self.question.by, total: &self.total };
-        let cells = |(key, row): (&Option<String>, &Figures)| {
-            let name = key.as_ref().map_or_else(|| nobody.clone(), |key| Cell::Text(key.clone()));
-            columns.cells(name, row, self.recorded(key.as_deref(), row), false)
-        };
+        let cells = |(key, row): (&Key, &Figures)| columns.cells(name(key), row, self.recorded(key.name(), row), false);
         self.rows.iter().map(cells).collect()
     }
 
@@ -73,7 +62,17 @@ impl Finished {
     pub fn to_json(&self) -> Map<String, Value> {
         let Question { mode, account, from, to, by } = &self.question;
         let day = |day: &Option<Day>| day.map(|day| day.to_string());
-        let rows: Vec<Value> = self.rows(&Cell::None).iter().map(|row| Value::Object(object(row))).collect();
+        let name = |key: &Key| match key {
+            Key::Others => Cell::Text(OTHERS.to_owned()),
+            key => Cell::text(key.name()),
+        };
+        let mut rows: Vec<Value> = self.rows(name).iter().map(|row| Value::Object(object(row))).collect();
+        // A market may be called like it.
+        if self.rows.contains_key(&Key::Others)
+            && let Some(last) = rows.last_mut().and_then(Value::as_object_mut)
+        {
+            last.insert("is_others".to_owned(), Value::from(true));
+        }
         let mut whole = json!({
             "schema": SCHEMA,
             "mode": mode,
@@ -95,7 +94,7 @@ impl Finished {
         let total = self.total();
         let heads: Vec<String> = std::iter::once("key".to_owned()).chain(total.iter().map(Named::head)).collect();
         let mut text = csv(heads.iter().map(|head| Cell::Text(head.clone())));
-        for row in self.rows(&Cell::Text(NOBODY.to_owned())) {
+        for row in self.rows(|key| Cell::Text(key.text())) {
             let of = |head: &String| row.iter().find(|named| named.head() == *head);
             text += &csv(heads.iter().map(|head| of(head).map_or(Cell::None, |named| named.cell.clone())));
         }
@@ -106,7 +105,7 @@ impl Finished {
     /// The report for a person's eyes.
     #[must_use]
     pub fn to_table(&self) -> String {
-        let rows = self.rows(&Cell::Text(NOBODY.to_owned()));
+        let rows = self.rows(|key| Cell::Text(key.text()));
         table::text(&self.question, &rows, &self.total(), TOTAL)
     }
 

@@ -13,6 +13,7 @@ mod figures;
 mod fills;
 mod finished;
 mod gaps;
+mod key;
 mod line;
 mod members;
 mod moment;

@@ -8,9 +8,10 @@ use super::collateral::{Collateral, purse_of};
 use super::compared::{Compared, GivenUp, Seen};
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Figures, Measured, OTHERS, name_in};
+use super::figures::{Figures, Measured, name_in};
 use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
+use super::key::{Key, beside_own_words};
 use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
 use super::members::{fill_as_written, verdict_as_written};
 use super::noted::Noted;
@@ -33,7 +34,7 @@ const GUARD: &str = "guard";
 #[derive(Debug)]
 pub struct Report {
     question: Question,
-    rows: BTreeMap<Option<String>, Figures>,
+    rows: BTreeMap<Key, Figures>,
     total: Figures,
     /// The equity at both ends of each day that has a row, or is next to one.
     ends: BTreeMap<Day, Ends>,
@@ -140,7 +141,7 @@ impl Report {
         }
         if self.question.by == By::Day {
             for (day, ends) in self.ends {
-                if let Some(row) = self.rows.get_mut(&Some(day.to_string())) {
+                if let Some(row) = self.rows.get_mut(&Key::Named(day.to_string())) {
                     row.measured.ends = ends;
                 }
             }
@@ -173,15 +174,15 @@ impl Report {
         };
         to(&mut self.total);
         let key = match self.question.by {
-            By::Day => Some(Some(self.day_name(place.at_ms))),
-            By::Market => place.market.map(|market| Some(market.to_owned())),
-            By::Client => place.client.map(|client| client.map(str::to_owned)),
+            By::Day => Some(Key::Named(self.day_name(place.at_ms))),
+            By::Market => place.market.map(|market| Key::of(Some(market))),
+            By::Client => place.client.map(Key::of),
         };
         let Some(key) = key else { return };
         if let Some(row) = self.rows.get_mut(&key) {
             return to(row);
         }
-        let key = if self.rows.len() < MOST_ROWS { key } else { Some(OTHERS.to_owned()) };
+        let key = if self.rows.len() < MOST_ROWS { key } else { Key::Others };
         to(self.rows.entry(key).or_default());
     }
 
@@ -211,7 +212,8 @@ impl Report {
         let is_liquidated = liquidates(&fill, &self.question.account);
         self.collateral.see(&fill);
         let purse = purse_of(&fill.coin).map(|purse| name_in(&self.total.money.purses, purse).to_owned());
-        let token = name_in(&self.total.money.fees_in, &fill.fee_token);
+        let token = beside_own_words(&fill.fee_token);
+        let token = name_in(&self.total.money.fees_in, &token);
         self.add(&place, |figures| {
             figures.money.fill(&fill, is_liquidated, token, purse.as_deref());
             figures.measured.row(fill.time, seq);
@@ -310,7 +312,7 @@ impl Report {
         }
         to(&mut self.total.measured);
         if self.question.by == By::Day {
-            let days = Some(day_of(since_ms).to_string())..=Some(day_of(end_ms).to_string());
+            let days = Key::Named(day_of(since_ms).to_string())..=Key::Named(day_of(end_ms).to_string());
             self.rows.range_mut(days).for_each(|(_, row)| to(&mut row.measured));
         }
     }

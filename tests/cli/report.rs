@@ -159,6 +159,45 @@ fn rows_are_days_markets_or_clients() {
     place.refuses(&["report", "--mode", "paper", "--by", "week"], "week");
 }
 
+/// A fill of this market by this client at this price, ten minutes after the one before it.
+fn named(number: u64, market: &str, client: Option<&str>, px: &str) -> String {
+    let (at, coin, client) = (MARCH + number * 600_000, Value::from(market), Value::from(client));
+    format!(
+        r#""at_ms":{at},"kind":"fill","time":{at},"tid":{at},"coin":{coin},"side":"buy","px":"{px}","size":"1","fee":"0","fee_token":"USDC","closed_pnl":"0","position_before":"0","position_after":"1","client":{client},"intent":null}}"#
+    )
+}
+
+/// Markets and clients that are called like the report's own words, and like those in quotes.
+#[test]
+fn names_are_told_apart_from_the_reports_own_words() {
+    const NAMES: [&str; 6] = ["(nobody)", "(others)", "(total)", "\"(total)\"", "'=x", "=x"];
+    let mut events = vec![format!(r#""at_ms":{MARCH},"kind":"started","schema":1,"mode":"paper"}}"#)];
+    events.extend((1..).zip(NAMES).map(|(number, name)| named(number, name, Some(name), &number.to_string())));
+    events.push(named(9, "ETH", None, "100"));
+    let place = place_with(&events);
+    for (by, last) in [("market", "ETH"), ("client", "(nobody)")] {
+        let report = json(&place, &["--by", by]);
+        let rows = report["rows"].as_array().unwrap();
+        let told = |volume: &str| rows.iter().find(|row| row["volume"] == volume).unwrap()["key"].clone();
+        (1..).zip(NAMES).for_each(|(number, name)| assert_eq!(told(&number.to_string()), name));
+        assert_eq!(told("100"), if by == "market" { Value::from("ETH") } else { Value::Null });
+        assert!(rows.iter().all(|row| row.get("is_others").is_none()), "{report}");
+        let csv = succeeded(&place.run(&["report", "--mode", "paper", "--by", by, "--format", "csv"]));
+        let keys: std::collections::BTreeSet<&str> =
+            csv.lines().map(|line| line.split(",\"").next().unwrap()).collect();
+        assert_eq!(keys.len(), 1 + NAMES.len() + 2, "{csv}");
+        assert!(
+            csv.lines()
+                .any(|line| line.starts_with(r#""""(total)""","3","#) || line.starts_with(r#""""(total)""","1","#))
+        );
+        assert!(csv.lines().last().unwrap().starts_with(r#""(total)","7","#), "{csv}");
+        let table = succeeded(&place.run(&["report", "--mode", "paper", "--by", by]));
+        let line = |name: &str| table.lines().filter(|line| line.starts_with(&format!("{name} "))).count();
+        let counts = ["(total)", "\"(total)\"", "\"\"(total)\"\"", "\"(nobody)\"", last].map(line);
+        assert_eq!(counts, [1; 5], "{table}");
+    }
+}
+
 #[test]
 fn each_fill_is_listed() {
     let place = place_with(&events());

@@ -33,6 +33,7 @@ mod pages;
 mod pressure;
 mod procedures;
 mod protect;
+mod purses;
 mod reads;
 mod reports;
 mod resume;

@@ -4,6 +4,7 @@ mod days;
 mod deeds;
 mod many;
 mod missing;
+mod named;
 mod noted;
 mod random;
 mod uncompared;

@@ -42,6 +42,9 @@ pub(super) fn run(step: &mut Step<'_>) {
     if step.guard.risk.sure_mode() != Some(candidate.mode) {
         return drop_it(step);
     }
+    if step.guard.book.is_looking_elsewhere(Some(candidate.mode)) {
+        return drop_it(step);
+    }
     if candidate.mode != step.guard.book.audit.mode.unwrap_or(candidate.mode) {
         open(step, &candidate);
         return compared(step, &candidate, None, CHANGED);
@@ -78,6 +81,7 @@ fn look(step: &mut Step<'_>) {
         return;
     }
     if let Some(newest) = newest(step).filter(|newest| newest.standing.at_ms > step.guard.book.audit.looked_ms) {
+        step.guard.book.modes.see(newest.mode, newest.standing.at_ms, newest.standing.at_ms);
         let audit = &mut step.guard.book.audit;
         (audit.looked_ms, audit.candidate) = (newest.standing.at_ms, Some(newest));
     }

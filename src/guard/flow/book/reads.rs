@@ -34,14 +34,16 @@ pub(super) fn ask(step: &mut Step<'_>) {
     }
     let share = u64::from(IP_BUDGET).checked_div(u64::from(step.guard.config.weight_per_minute)).unwrap_or(1).max(1);
     let apart_ms = APART_MS.saturating_mul(share);
+    let mode = step.guard.risk.mode;
     let book = &mut step.guard.book;
     if book.fill_reads.begin(now_ms, apart_ms) {
         let since_ms = book.chains.look_from_ms(book.fills.before_ms());
+        let since_ms = book.since_with_elsewhere(mode, since_ms, book.elsewhere.fills_ms);
         step.effects.immediate.push(Command::Read(Read::BookFills { since_ms }));
     }
     let book = &mut step.guard.book;
     if book.funding_reads.begin(now_ms, apart_ms) {
-        let since_ms = book.fundings.before_ms();
+        let since_ms = book.since_with_elsewhere(mode, book.fundings.before_ms(), book.elsewhere.fundings_ms);
         step.effects.immediate.push(Command::Read(Read::Fundings { since_ms }));
     }
 }
@@ -50,6 +52,7 @@ pub(super) fn ask(step: &mut Step<'_>) {
 fn want_due(guard: &mut Guard, now_ms: u64) {
     let has_feed = guard.feed.is_trusted(now_ms) && guard.feed.tells_account();
     let fills_ms = if has_feed { FILLS_WITH_FEED_MS } else { FILLS_MS };
+    let mode = guard.risk.mode;
     let book = &mut guard.book;
     let is_well = guard.journal_error.is_none() && !guard.is_disk_full;
     let is_behind = is_well && std::mem::take(&mut book.is_behind);
@@ -58,6 +61,10 @@ fn want_due(guard: &mut Guard, now_ms: u64) {
     let is_due = is_old(book.fill_reads.read_ms, fills_ms) || book.fill_reads.is_second_due(now_ms);
     if is_behind || is_due && !book.fill_reads.is_open(now_ms) {
         book.fill_reads.want(now_ms);
+    }
+    if book.is_looking_elsewhere(mode) {
+        book.fill_reads.want_once(now_ms);
+        book.funding_reads.want_once(now_ms);
     }
     // An hour's payments are read once they surely show.
     let hour = |at_ms: u64| at_ms.saturating_sub(PAID_BY_MS).checked_div(FUNDINGS_MS);
@@ -147,6 +154,11 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
         let now_ms = step.now_ms;
         step.guard.book.fill_reads.on_doubt(now_ms);
     }
+    let up_to_ms = if is_more { newest_ms } else { u64::MAX };
+    if is_believed {
+        step.guard.book.look_at_fills(&fills, since_ms, up_to_ms.max(since_ms.saturating_add(1)));
+    }
+    let since_ms = step.guard.book.since_begin(since_ms);
     rows::on_fills_read(step, fills);
     if step.guard.book.is_behind || !is_believed {
         return;
@@ -242,6 +254,10 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
     } else {
         let now_ms = step.now_ms;
         step.guard.book.funding_reads.on_doubt(now_ms);
+    }
+    if is_believed {
+        let up_to_ms = if is_more { newest_ms } else { u64::MAX };
+        step.guard.book.look_at_fundings(&page.rows, since_ms, up_to_ms);
     }
     rows::on_fundings_told(step, &page.rows, Told::Later);
     if step.guard.book.is_behind || !is_believed {

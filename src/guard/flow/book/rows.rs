@@ -7,7 +7,7 @@ use crate::guard::state::risk::transfers::{BalanceScope, Transfer, kind_of, move
 use crate::record::book_record::TransferRecord;
 use crate::record::money;
 use crate::venue::fill::Fill;
-use crate::venue::info::LedgerUpdate;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, LedgerUpdate};
 use crate::venue::side::Side;
 use crate::venue::stream::events::Funding;
 use rust_decimal::Decimal;
@@ -23,6 +23,10 @@ pub(super) fn latest_ms(guard: &Guard) -> u64 {
 
 /// Why a row of the ledger is on record with nothing.
 const MOVED_NOTHING: &str = "no part of the guarded equity, as the account's mode was";
+/// Why a row of the ledger is on record with an amount that is not known.
+const NO_MODE: &str = "the account's mode at that moment is not known, and tells which purse this moved";
+/// So long one waits for the account's mode; it is shown again for twice as long.
+const MODE_MS: u64 = LEDGER_OVERLAP_MS / 2;
 
 /// A transfer may show up in the ledger so long after its time.
 const TRANSFERS_KEPT_MS: u64 = 4 * 3_600_000;
@@ -161,11 +165,38 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
     }
 }
 
-/// Takes in what the ledger tells: what moved the equity without trading. A row is judged once, by the mode that it was first
-/// seen in, whatever dies when: one that moved nothing then goes on record as well.
+/// What a row of the ledger moved by the modes that the account may have been in then; an amount that the mode tells is not known
+/// where that is not. `None` where the mode is not surely read now, and may tell.
+fn moved(step: &Step<'_>, update: &LedgerUpdate) -> Option<(Option<Decimal>, &'static str)> {
+    let guard = &*step.guard;
+    let by = |mode| {
+        let scope = BalanceScope { account: guard.config.account, mode };
+        match moved_by(update, scope) {
+            Some(Transfer { usd, is_known, is_sure, .. }) => ((is_known && is_sure).then_some(usd), ""),
+            None => (Some(Decimal::ZERO), MOVED_NOTHING),
+        }
+    };
+    let (standard, unified) = (by(AccountMode::Standard), by(AccountMode::Unified));
+    if standard == unified {
+        return Some(standard);
+    }
+    let waits = guard.clock.earliest_ms().saturating_sub(update.time) < MODE_MS;
+    if !guard.risk.is_mode_sure() && waits {
+        return None;
+    }
+    let mut modes = guard.book.modes.at(update.time);
+    match (modes.next(), modes.next()) {
+        (Some(mode), None) => Some(by(mode)),
+        _ => Some((None, NO_MODE)),
+    }
+}
+
+/// Takes in what the ledger tells: what moved the equity without trading. A row is judged once, by the mode that the account was in
+/// then, whatever dies when: one that moved nothing goes on record as well.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
-    let Some(mode) = step.guard.risk.mode else { return };
-    let scope = BalanceScope { account: step.guard.config.account, mode };
+    if step.guard.risk.mode.is_none() {
+        return;
+    }
     let mut updates: Vec<&LedgerUpdate> = updates.iter().collect();
     updates.sort_by_key(|update| update.time);
     let mut alike: BTreeMap<TransferRecord, u64> = BTreeMap::new();
@@ -181,10 +212,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         if !can_record(step) {
             return;
         }
-        let (usdc, why) = match moved_by(update, scope) {
-            Some(Transfer { usd, is_known, is_sure, .. }) => ((is_known && is_sure).then_some(usd), ""),
-            None => (Some(Decimal::ZERO), MOVED_NOTHING),
-        };
+        let Some((usdc, why)) = moved(step, update) else { continue };
         let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
         let (what, hash) = (id.kind.clone(), id.hash.clone());
         let event = money::Transfer { what, usdc, why: why.into(), hash, time, late };

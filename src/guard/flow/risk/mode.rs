@@ -4,6 +4,7 @@
 //! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
 
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::book;
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -17,6 +18,7 @@ use rust_decimal::Decimal;
 
 /// Takes in where the account keeps its equity.
 pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
+    book::note_mode(step, mode, begun_ms);
     let risk = &mut step.guard.risk;
     risk.mode_ms = risk.mode_ms.max(begun_ms);
     risk.unvalued = None;

@@ -2,6 +2,7 @@
 //! have an order, and one that is missing shows.
 
 use crate::guard::state::book::held::{Held, Link};
+use crate::guard::state::book::moment::{Moment, chained};
 use crate::record::book_record::GapRecord;
 use crate::venue::fill::{Fill, FillId};
 use rust_decimal::Decimal;
@@ -38,6 +39,23 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
+    /// What is missing before a fill where this was held before it, and `late` has come since; none where nothing is.
+    fn between(coin: &str, held: Held, link: &Link, late: Decimal, now_ms: u64) -> Option<Self> {
+        let left = link.before.saturating_sub(held.after).saturating_sub(late);
+        (!left.is_zero()).then(|| Self {
+            coin: coin.to_owned(),
+            from_ms: held.time_ms,
+            to_ms: link.id.time,
+            from: held.after,
+            to: link.before,
+            left,
+            found_ms: now_ms,
+            reads: 0,
+            looked_ms: held.time_ms,
+            found: Vec::new(),
+        })
+    }
+
     fn take(&mut self, link: &Link) {
         self.left = self.left.saturating_sub(link.after.saturating_sub(link.before));
         self.found.push(link.id);
@@ -57,6 +75,8 @@ impl Gap {
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
     last: BTreeMap<String, Held>,
+    /// The fills of each market's newest moment, where all that were told of it are known.
+    moments: BTreeMap<String, Moment>,
     pub(crate) gaps: Vec<Gap>,
 }
 
@@ -79,28 +99,75 @@ impl Chains {
             return false;
         }
         let (last, time_ms) = (self.last.get(coin).copied(), link.id.time);
-        if self.fill_gap(coin, link, last.map(|held| held.time_ms)) {
+        if last.is_some_and(|held| time_ms < held.time_ms) {
+            self.take_late(coin, link);
             return false;
         }
-        // Of one moment, and told in another order: neither a break nor the newest.
-        if last.is_some_and(|held| held.after != link.before && held.time_ms == time_ms) {
-            return false;
+        if last.is_some_and(|held| time_ms == held.time_ms) {
+            return self.take_within(coin, link, now_ms);
         }
-        let gap = last.filter(|held| held.after != link.before).map(|held| Gap {
-            coin: coin.to_owned(),
-            from_ms: held.time_ms,
-            to_ms: time_ms,
-            from: held.after,
-            to: link.before,
-            left: link.before.saturating_sub(held.after),
-            found_ms: now_ms,
-            reads: 0,
-            looked_ms: held.time_ms,
-            found: Vec::new(),
-        });
+        let gap = last.and_then(|held| Gap::between(coin, held, link, Decimal::ZERO, now_ms));
         let is_broken = gap.is_some();
         gap.into_iter().for_each(|gap| self.add_gap(gap));
         self.restore(coin.to_owned(), Held::next(last, link));
+        self.moments.insert(coin.to_owned(), Moment::new(last, *link));
+        is_broken
+    }
+
+    /// Takes in one of before a market's newest moment: a part of what was missing.
+    fn take_late(&mut self, coin: &str, link: &Link) {
+        let time_ms = link.id.time;
+        let is_of = |gap: &&mut Gap| gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms);
+        self.gaps.iter_mut().find(is_of).into_iter().for_each(|gap| gap.take(link));
+        self.gaps.retain(|gap| !gap.left.is_zero());
+        if let Some(moment) = self.moments.get_mut(coin)
+            && moment.before.is_some_and(|before| time_ms >= before.time_ms)
+        {
+            moment.late = moment.late.saturating_add(link.after.saturating_sub(link.before));
+        }
+    }
+
+    /// Takes in one of a market's newest moment, told in whatever order; whether one is missing that was not before.
+    fn take_within(&mut self, coin: &str, link: &Link, now_ms: u64) -> bool {
+        let (last, time_ms) = (self.last.get(coin).copied(), link.id.time);
+        let is_of = |gap: &Gap| gap.coin == coin && gap.to_ms == time_ms;
+        let is_next = last.is_some_and(|held| held.after == link.before);
+        let has_room = self.moments.get_mut(coin).map(|moment| moment.push(*link));
+        if has_room == Some(false) {
+            self.moments.remove(coin);
+        }
+        let is_whole = has_room == Some(true);
+        if is_next && !(is_whole && self.gaps.iter().any(is_of)) {
+            self.restore(coin.to_owned(), Held::next(last, link));
+            return false;
+        }
+        if !is_whole {
+            // Of one that an earlier life began nobody knows the others.
+            self.take_late(coin, link);
+            return false;
+        }
+        let (old, others) = std::mem::take(&mut self.gaps).into_iter().partition(is_of);
+        self.gaps = others;
+        self.link_anew(coin, &old, now_ms)
+    }
+
+    /// Links a market's newest moment anew; `old` was missing in it and before it. Whether more is missing now.
+    fn link_anew(&mut self, coin: &str, old: &[Gap], now_ms: u64) -> bool {
+        let Some(moment) = self.moments.get(coin) else { return false };
+        let (mut held, mut late, mut gaps) = (moment.before, moment.late, Vec::new());
+        for link in moment.in_order() {
+            let gap = held.and_then(|held| Gap::between(coin, held, link, late, now_ms));
+            // Reads that have looked for it count on.
+            let known = |gap: &Gap| old.iter().find(|old| old.from_ms == gap.from_ms).cloned();
+            gaps.extend(gap.map(|gap| match known(&gap) {
+                Some(old) => Gap { to: gap.to, from: gap.from, left: gap.left, ..old },
+                None => gap,
+            }));
+            (held, late) = (Some(Held::next(held, link)), Decimal::ZERO);
+        }
+        let is_broken = gaps.len() > old.len();
+        gaps.into_iter().for_each(|gap| self.add_gap(gap));
+        held.into_iter().for_each(|held| self.restore(coin.to_owned(), held));
         is_broken
     }
 
@@ -149,27 +216,15 @@ impl Chains {
         self.gaps.retain(|gap| (gap.from_ms, gap.to_ms) != (from_ms, to_ms));
     }
 
-    /// Whether a fill belongs before the newest one of its market; then it is a part of what was missing.
-    fn fill_gap(&mut self, coin: &str, link: &Link, last_ms: Option<u64>) -> bool {
-        let time_ms = link.id.time;
-        let is_late = last_ms.is_some_and(|last_ms| time_ms < last_ms);
-        let is_of = |gap: &&mut Gap| {
-            let is_within = gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms);
-            is_within && (is_late || link.before == gap.to.saturating_sub(gap.left))
-        };
-        let gap = self.gaps.iter_mut().find(is_of);
-        let is_found = gap.is_some();
-        gap.into_iter().for_each(|gap| gap.take(link));
-        self.gaps.retain(|gap| !gap.left.is_zero());
-        is_late || is_found
-    }
-
     /// The position after a market's newest fill.
     pub(crate) fn restore(&mut self, coin: String, held: Held) {
         self.last.insert(coin, held);
         if self.last.len() > MOST_COINS {
             let oldest = self.last.iter().min_by_key(|(_, held)| held.time_ms).map(|(coin, _)| coin.clone());
-            oldest.into_iter().for_each(|coin| _ = self.last.remove(&coin));
+            if let Some(coin) = oldest {
+                self.last.remove(&coin);
+                self.moments.remove(&coin);
+            }
         }
     }
 
@@ -183,6 +238,11 @@ impl Chains {
     /// Whether something is held in the perps of another dex.
     pub(crate) fn holds_elsewhere(&self) -> bool {
         self.last.iter().any(|(coin, held)| coin.contains(':') && !held.after.is_zero())
+    }
+
+    /// The position after a market's newest fill.
+    pub(crate) fn held(&self, coin: &str) -> Option<&Held> {
+        self.last.get(coin)
     }
 
     /// Each market's position after its newest fill.
@@ -201,14 +261,26 @@ impl Chains {
         self.gaps.iter().map(|gap| gap.from_ms).min()
     }
 
+    /// The position that a market's fills of a moment begin at, as far as those on record tell.
+    fn held_before(&self, coin: &str, time_ms: u64) -> Option<Decimal> {
+        let last = self.last.get(coin)?;
+        if time_ms > last.time_ms {
+            return Some(last.after);
+        }
+        if time_ms == last.time_ms {
+            return self.moments.get(coin).map_or(Some(last.after), Moment::from);
+        }
+        let gap = self.gaps.iter().find(|gap| gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms))?;
+        Some(gap.to.saturating_sub(gap.left))
+    }
+
     /// Puts fills in their order: by time, and those of one moment and market by where each begins.
     pub(crate) fn in_order(&self, mut fills: Vec<Fill>) -> Vec<Fill> {
         if fills.first().map(|fill| fill.time) > fills.last().map(|fill| fill.time) {
             fills.reverse();
         }
         fills.sort_by_key(|fill| fill.time);
-        let mut held: BTreeMap<String, Decimal> =
-            self.last.iter().map(|(coin, held)| (coin.clone(), held.after)).collect();
+        let mut held: BTreeMap<String, Decimal> = BTreeMap::new();
         let mut ordered = Vec::with_capacity(fills.len());
         let mut rest = fills.into_iter().peekable();
         while let Some(first) = rest.next() {
@@ -220,7 +292,9 @@ impl Chains {
                 }
             }
             for (coin, of) in moment {
-                let chain = linked(of, held.get(&coin).copied());
+                let time_ms = of.first().map_or(0, |first| first.time);
+                let from = held.get(&coin).copied().or_else(|| self.held_before(&coin, time_ms));
+                let chain = linked(of, from);
                 let after = chain.last().and_then(Fill::position_after);
                 after.into_iter().for_each(|after| _ = held.insert(coin.clone(), after));
                 ordered.extend(chain);
@@ -234,44 +308,15 @@ fn is_of_time(fills: &[Fill], time_ms: u64) -> bool {
     fills.first().is_some_and(|first| first.time == time_ms)
 }
 
-/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, or where
-/// more of them begin than end.
+/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, if one does.
 fn linked(fills: Vec<Fill>, held: Option<Decimal>) -> Vec<Fill> {
     if fills.len() < 2 {
         return fills;
     }
-    let mut begin: BTreeMap<Decimal, i64> = BTreeMap::new();
-    for fill in &fills {
-        let more = begin.entry(fill.start_position).or_default();
-        *more = more.saturating_add(1);
-        if let Some(after) = fill.position_after() {
-            let more = begin.entry(after).or_default();
-            *more = more.saturating_sub(1);
-        }
-    }
-    let mut starts = fills.iter().map(|fill| fill.start_position);
-    let first = starts.clone().find(|start| begin.get(start).is_some_and(|more| *more > 0));
-    let mut at = held.filter(|held| starts.any(|start| start == *held)).or(first);
-    let count = fills.len();
-    // Oldest last in each, so that what was told first comes first.
-    let mut by_start: BTreeMap<Decimal, Vec<(usize, Fill)>> = BTreeMap::new();
-    fills.into_iter().enumerate().rev().for_each(|(place, fill)| {
-        by_start.entry(fill.start_position).or_default().push((place, fill));
-    });
-    let mut chain = Vec::with_capacity(count);
-    while !by_start.is_empty() {
-        let told_first = || by_start.iter().min_by_key(|(_, of)| of.last().map(|(place, _)| *place));
-        let start = at.filter(|at| by_start.contains_key(at)).or_else(|| told_first().map(|(start, _)| *start));
-        let Some((start, of)) = start.and_then(|start| Some((start, by_start.get_mut(&start)?))) else { break };
-        if let Some((_, fill)) = of.pop() {
-            at = fill.position_after();
-            chain.push(fill);
-        }
-        if of.is_empty() {
-            by_start.remove(&start);
-        }
-    }
-    chain
+    let end = |fill: &Fill| (fill.start_position, fill.position_after().unwrap_or(fill.start_position));
+    let ends: Vec<(Decimal, Decimal)> = fills.iter().map(end).collect();
+    let mut fills: Vec<Option<Fill>> = fills.into_iter().map(Some).collect();
+    chained(&ends, held).into_iter().filter_map(|place| fills.get_mut(place)?.take()).collect()
 }
 
 #[cfg(test)]

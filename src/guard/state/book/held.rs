@@ -11,6 +11,13 @@ pub(crate) struct Link {
     pub(crate) after: Decimal,
 }
 
+/// How far rows of before the book were looked at for what is held in other dexes, UTC ms.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    pub(crate) fills_ms: Option<u64>,
+    pub(crate) fundings_ms: Option<u64>,
+}
+
 /// A market's position after its newest fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {

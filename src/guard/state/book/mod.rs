@@ -3,7 +3,10 @@
 
 pub(crate) mod audit;
 pub(crate) mod chains;
+pub(crate) mod elsewhere;
 pub(crate) mod held;
+pub(crate) mod modes;
+pub(crate) mod moment;
 pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
@@ -11,7 +14,8 @@ pub(crate) mod sums;
 
 use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
-use crate::guard::state::book::held::Held;
+use crate::guard::state::book::held::{Elsewhere, Held};
+use crate::guard::state::book::modes::Modes;
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
@@ -91,6 +95,8 @@ pub(crate) struct Book {
     ledger_told: VecDeque<String>,
     pub(crate) sent: SentBy,
     pub(crate) chains: Chains,
+    pub(crate) elsewhere: Elsewhere,
+    pub(crate) modes: Modes,
     pub(crate) account: Account,
     pub(crate) audit: Audit,
     /// What went wrong, with the time.
@@ -241,6 +247,7 @@ impl Book {
             return self.account.close();
         };
         let mode = balance.unified.map(mode_of);
+        mode.into_iter().for_each(|mode| self.modes.see(mode, balance.venue_ms, balance.venue_ms));
         let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
         if balance.difference.is_some_and(differs) {
             self.audit.begin(mode.or(self.audit.mode));
@@ -273,7 +280,9 @@ impl Book {
         if let Some(sum) = record.sum {
             let opening = Standing { at_ms: sum.opened_ms, equity: sum.equity, unrealised: sum.unrealised };
             self.account.restore(Some(opening), sums_of(sum.sums), sum.up_to_ms);
-            self.audit.begin(sum.is_unified.map(mode_of));
+            let mode = sum.is_unified.map(mode_of);
+            mode.into_iter().for_each(|mode| self.modes.see(mode, sum.up_to_ms, sum.up_to_ms));
+            self.audit.begin(mode);
             self.audit.foreign = sum.foreign.map(|(newest_ms, usd)| Foreign { newest_ms, usd });
             (self.audit.is_proved, self.audit.swallowed) = (sum.is_proved, sum.swallowed);
             sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));

@@ -169,8 +169,13 @@ impl Risk {
     /// The account's mode, where the newest read of the account is of the purse that it names: not where cash jumped and the mode
     /// was not read since, for the account may keep its equity somewhere else by now.
     pub(crate) fn sure_mode(&self) -> Option<AccountMode> {
-        let is_sure = self.unvalued.is_none() && !self.is_mode_unread && !self.mode_changed;
-        self.mode.filter(|_| is_sure && !self.settled.is_purse_unsure(self.mode_ms))
+        self.mode.filter(|_| self.is_mode_sure() && !self.mode_changed)
+    }
+
+    /// Whether the mode was read since anything showed that it may have changed.
+    pub(crate) fn is_mode_sure(&self) -> bool {
+        let is_read = self.mode.is_some() && self.unvalued.is_none() && !self.is_mode_unread;
+        is_read && !self.settled.is_purse_unsure(self.mode_ms)
     }
 
     /// From when on, by the venue's time, the ledger must be read so that no flow is missed. It was read last by the machine's time,

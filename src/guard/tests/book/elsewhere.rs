@@ -82,3 +82,47 @@ fn funding_of_another_dex_is_no_discrepancy() {
     assert_eq!(told(&world), [""; 0]);
     assert_eq!(world.of_kind("funding").len(), 1);
 }
+
+/// It is held since before there was a book: what was paid for it in the hour before shows that, or what was traded since.
+#[test]
+fn what_is_held_elsewhere_since_before_the_book_is_no_discrepancy() {
+    let minutes_ago = |world: &BookWorld, minutes: u64| world.venue.now - minutes * 60_000;
+    for (has_payment, has_fill, is_closed) in
+        [(true, false, false), (false, true, false), (true, true, false), (true, false, true), (false, false, true)]
+    {
+        for is_restarted in [false, true] {
+            let mut world = BookWorld::new(1, false);
+            let fill = |time: u64, side: &str, start: &str| {
+                json!({"coin": "xyz:TSLA", "px": "100", "sz": "10", "side": side, "time": time, "startPosition": start,
+                    "closedPnl": "0", "oid": 9, "crossed": true, "fee": "0", "tid": time, "feeToken": "USDC"})
+            };
+            if has_payment {
+                let time = minutes_ago(&world, 40);
+                world.venue.fundings.push(
+                    json!({"time": time, "coin": "xyz:TSLA", "usdc": "-3", "szi": "10", "fundingRate": "0.0000125"}),
+                );
+            }
+            if has_fill {
+                world.venue.fills.push(fill(minutes_ago(&world, 30), "B", "0"));
+            }
+            if is_closed {
+                world.venue.fills.push(fill(minutes_ago(&world, 20), "A", "10"));
+            }
+            world.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: world.venue.now });
+            world.live(60);
+            if is_restarted {
+                world.die(0);
+                world.rise();
+                world.live(60);
+            }
+            moves(&mut world, &[dec!(30)]);
+            moves(&mut world, &[dec!(-45)]);
+            let case = (has_payment, has_fill, is_closed, is_restarted);
+            assert_eq!(told(&world).is_empty(), !is_closed, "{case:?}: {:?}", told(&world));
+            let is_said = |sum: &&Value| sum["why"].as_str().is_some_and(|why| why.contains("another dex"));
+            assert_eq!(world.of_kind("balance").iter().any(is_said), !is_closed, "{case:?}");
+            // None of it is the book's.
+            assert_eq!((world.of_kind("fill").len(), world.of_kind("funding").len()), (0, 0), "{case:?}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ mod lives;
 mod moments;
 mod opened;
 mod openings;
+mod order;
 mod purses;
 mod resting;
 mod venue;

@@ -128,3 +128,51 @@ fn a_second_discrepancy_has_its_balance_too() {
     world.live(150);
     assert_eq!((before, told(&world).len()), (2, 2), "told again: {:?}", told(&world));
 }
+
+/// A transfer between both purses of an account, as the ledger shows it.
+fn class_transfer(world: &mut BookWorld, usdc: &str) {
+    let delta = json!({"type": "accountClassTransfer", "usdc": usdc, "toPerp": true});
+    world.venue.ledger.push(json!({"time": world.venue.now, "hash": format!("0x{usdc}"), "delta": delta}));
+    for _ in 0..3 {
+        world.venue.now += 1_000;
+        world.read_account();
+        world.step(Input::Tick);
+    }
+}
+
+/// The mode changes while the guard runs, or while it is away: what the ledger shows of before moved the purse of before, and of
+/// what lies between both nobody knows it.
+#[test]
+fn a_row_moved_the_purse_of_its_own_time() {
+    for (is_away, has_checkpoint) in [(false, false), (true, true), (true, false)] {
+        let mut world = BookWorld::new(1, false);
+        world.live(60);
+        class_transfer(&mut world, "77");
+        if is_away {
+            if has_checkpoint {
+                world.take_checkpoint();
+            }
+            world.die(0);
+        }
+        world.venue.now += 1_000;
+        let time = world.venue.now;
+        let delta = json!({"type": "accountClassTransfer", "usdc": "78", "toPerp": true});
+        world.venue.ledger.push(json!({"time": time, "hash": "0x78", "delta": delta}));
+        world.venue.now += 1_000;
+        world.mode = AccountMode::Unified;
+        if is_away {
+            world.rise();
+        } else {
+            world.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: world.venue.now });
+        }
+        world.venue.now += 1_000;
+        class_transfer(&mut world, "79");
+        world.live(70);
+        let row = |row: &&Value| (row["usdc"].as_str().map(str::to_owned), row.get("why").is_some());
+        let rows: Vec<_> = world.of_kind("transfer").iter().map(row).collect();
+        // Of a life that left no checkpoint the last sum tells up to when its mode was known.
+        let first = if is_away && !has_checkpoint { (None, true) } else { (Some("77".to_owned()), false) };
+        assert_eq!(rows, [first, (None, true), (Some("0".to_owned()), true)], "{is_away} {has_checkpoint}");
+        assert!(told(&world).is_empty(), "{:?}", told(&world));
+    }
+}
