@@ -3,6 +3,7 @@
 use crate::guard::alert_code::AlertCode;
 use crate::guard::code::Code;
 use crate::guard::feed_news::FeedNews;
+use crate::guard::kept_request::kept_short;
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
@@ -265,6 +266,20 @@ pub enum RequestBody {
         /// The status to answer with: 413, 415 or 422.
         http_status: u16,
     },
+}
+
+impl RequestBody {
+    /// A request that no client signed. Many may wait to be refused: no more is held of one than its event keeps.
+    #[must_use]
+    pub fn unsigned(received: &Node, text: String) -> Self {
+        Self::Unsigned { received: kept_short(received), text }
+    }
+
+    /// What is no request, in the same way.
+    #[must_use]
+    pub fn malformed(received: Option<&Node>, unparsed: String, text: String, http_status: u16) -> Self {
+        Self::Malformed { received: received.map(kept_short), unparsed, text, http_status }
+    }
 }
 
 /// How a send ended.

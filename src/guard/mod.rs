@@ -15,6 +15,7 @@ mod feed_news;
 mod flow;
 mod input;
 mod judge;
+mod kept_request;
 mod recovery;
 mod reply;
 mod report;

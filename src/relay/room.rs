@@ -16,6 +16,7 @@ use super::queue::{FeedId, Part};
 use super::subscription::{Route, Spelled, Subscription, respelled};
 use crate::base::address::Address;
 use crate::feed::Rolling;
+use crate::venue::json::question;
 use crate::venue::stream::topic::{AccountFeed, Topic};
 
 /// Why little is subscribed to where the share is small.
@@ -212,7 +213,7 @@ impl Relay {
 
     /// What a client asks for, and its own address as it wrote it where that stands for the account.
     fn read(&self, asked: &str) -> Result<(Subscription, Option<Spelled>), NotServed> {
-        let asked: Value = serde_json::from_str(asked).map_err(|_| NotServed)?;
+        let asked: Value = question(asked.as_bytes()).map_err(|_| NotServed)?;
         let subscription = Subscription::read(&asked).ok_or(NotServed)?;
         let is_client = |user: &Address| *user != self.config.account && self.config.clients.contains(user);
         let Some(address) = subscription.user.filter(is_client) else { return Ok((subscription, None)) };

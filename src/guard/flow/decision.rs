@@ -1,7 +1,6 @@
 //! Decisions: what was judged is recorded, answered, and sent or answered on paper.
 
 use crate::base::address::{Address, Cloid};
-use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
@@ -14,6 +13,7 @@ use crate::guard::judge::head::nonces;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;
+use crate::guard::kept_request::{KEPT_BYTES, KEPT_OF_MANY_BYTES, kept, type_of};
 use crate::guard::reply;
 use crate::guard::reply::Verdict;
 use crate::guard::state::guard::Guard;
@@ -91,7 +91,7 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
     }
     let client = head.client.filter(|client| step.guard.config.clients.contains(client));
     let is_one_of_many = client.is_some_and(|client| step.guard.untold.is_one_of_many(client, step.now_ms));
-    let most = if is_one_of_many { untold::KEPT_OF_MANY_BYTES } else { untold::KEPT_BYTES };
+    let most = if is_one_of_many { KEPT_OF_MANY_BYTES } else { KEPT_BYTES };
     let figures = veto.figures.as_ref();
     let seq = step.record(Decision {
         action: action.into(),
@@ -100,7 +100,7 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
         text: (&veto.text).into(),
         limit: figures.map(|figures| Cow::Borrowed(&figures.limit[..])),
         actual: figures.map(|figures| Cow::Borrowed(&figures.actual[..])),
-        request: untold::kept(request, action, most),
+        request: kept(request, action, most),
         ..head.event()
     });
     note(&mut step.effects, head.decided(Verdict::Veto, veto.code, false));
@@ -233,9 +233,4 @@ impl Head {
             ..Decision::default()
         }
     }
-}
-
-fn type_of(received: Option<&Node>) -> String {
-    let name = received.and_then(|node| node.get("type")).and_then(Node::as_str);
-    name.map_or_else(|| "unknown".to_owned(), short)
 }

@@ -379,3 +379,12 @@ fn the_accounts_feeds_come_on_the_guards_own_socket() {
         .unwrap();
     assert!(relay.is_wanted(0) && relay.counts().subscriptions == 1);
 }
+
+#[test]
+fn a_subscription_is_read_up_to_4_kib() {
+    let mut relay = relay(1_200);
+    let long = |length: usize| format!(r#"{{"type":"allMids","x":"{}"}}"#, "y".repeat(length - 25));
+    for (length, is_read) in [(4_096, true), (4_097, false)] {
+        assert_eq!((long(length).len(), relay.subscribe(1, &long(length), 0).is_ok()), (length, is_read));
+    }
+}

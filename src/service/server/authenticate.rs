@@ -15,7 +15,7 @@ use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
-use crate::venue::json::Node;
+use crate::venue::json::{Node, is_short};
 use crate::venue::signing::Source;
 
 /// Requests whose signature does not check out are let through one in so many milliseconds, all together.
@@ -87,14 +87,14 @@ impl Authenticator {
         let _turn = self.turns.take(known);
         match Envelope::parse(body) {
             Ok(envelope) => self.with_signer(envelope),
-            Err((received, error)) => malformed(body, received, error.to_string(), 422),
+            Err((received, error)) => malformed(body, received.as_ref(), error.to_string(), 422),
         }
     }
 
     fn with_signer(&self, envelope: Envelope) -> RequestBody {
         match self.signer(&envelope) {
             Ok((client, signed_as)) => RequestBody::Signed { envelope: Box::new(envelope), client, signed_as },
-            Err(text) => RequestBody::Unsigned { received: envelope.received, text },
+            Err(text) => RequestBody::unsigned(&envelope.received, text),
         }
     }
 
@@ -153,11 +153,13 @@ impl Authenticator {
     /// # Errors
     /// The refusal to answer with.
     pub(in crate::service) fn authenticate_kill(&self, body: &[u8]) -> Result<(String, Address), Response> {
-        let envelope =
-            Envelope::parse(body).map_err(|(_, error)| Response::error(422, "malformed", &error.to_string()))?;
+        let malformed = |text: String| Response::error(422, "malformed", &text);
+        // It is read beside however many others, and needs little.
+        is_short(body).map_err(|error| malformed(format!("a kill has {error}")))?;
+        let envelope = Envelope::parse(body).map_err(|(_, error)| malformed(error.to_string()))?;
         let Action::GuardKill { reason } = &envelope.action else {
             let text = "expected the action {\"type\":\"guardKill\",\"reason\":\"…\"}";
-            return Err(Response::error(422, "malformed", text));
+            return Err(malformed(text.to_owned()));
         };
         let (client, _) = self.signer(&envelope).map_err(|text| Response::error(401, "bad_signature", &text))?;
         Ok((reason.clone(), client))
@@ -184,9 +186,9 @@ impl Authenticator {
     }
 }
 
-fn malformed(body: &[u8], received: Option<Node>, text: String, http_status: u16) -> RequestBody {
+fn malformed(body: &[u8], received: Option<&Node>, text: String, http_status: u16) -> RequestBody {
     let unparsed = String::from_utf8_lossy(body.get(..EXCERPT_BYTES).unwrap_or(body)).into_owned();
-    RequestBody::Malformed { received, unparsed, text, http_status }
+    RequestBody::malformed(received, unparsed, text, http_status)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::service::reporting::log;
 use crate::service::venue_io::info_cache::{self, lasting_ms};
 use crate::service::venue_io::venue_access::VenueAccess;
 use crate::venue::client::{CallError, RawAnswer};
+use crate::venue::json::question;
 use crate::venue::weight::{Priority, info_extra, info_most_extra, info_weight};
 
 /// Most bytes that are passed on of a refusal's body.
@@ -48,11 +49,11 @@ impl InfoProxy {
     /// # Errors
     /// The refusal to answer with.
     pub(super) fn read(&self, body: &[u8]) -> Result<Question, Response> {
-        let mut question = match serde_json::from_slice::<Value>(body) {
+        let mut question = match question(body) {
             Ok(question) if question.get("type").and_then(Value::as_str).is_some() => question,
             Ok(_) => return Err(Response::error(422, "malformed", "an info question is a JSON object with a `type`")),
             Err(error) => {
-                return Err(Response::error(400, "malformed", &format!("the body is not JSON: {error}")));
+                return Err(Response::error(400, "malformed", &format!("the body cannot be read: {error}")));
             }
         };
         let stranger = self.ask_for_the_account(&mut question);

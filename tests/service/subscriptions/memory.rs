@@ -160,3 +160,64 @@ fn answers_that_nobody_takes_cost_a_bounded_memory() {
     other.hear_on("pong");
     assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
 }
+
+/// A list that fills what is left of the longest message: read as values it would take seventy times its length.
+fn long_list() -> String {
+    format!("[{}]", vec!["0"; 120_000].join(","))
+}
+
+/// What is answered to a long text, unless another's took the room for what has not come in whole.
+fn heard(client: &mut Subscriber, text: &str) -> Option<String> {
+    client.socket.send(Message::text(text)).ok()?;
+    match client.socket.read().ok()? {
+        Message::Text(answer) => Some(answer.to_string()),
+        _ => None,
+    }
+}
+
+/// What connections say, each four times, and what each of them hears: how often this.
+fn heard_by_many(stand: &Stand, text: &str, expected: &str) -> usize {
+    std::thread::scope(|scope| {
+        let said = (0..12).map(|_| {
+            scope.spawn(|| {
+                let mut client = Subscriber::at_guard(stand);
+                (0..4).filter(|_| heard(&mut client, text).is_some_and(|answer| answer.contains(expected))).count()
+            })
+        });
+        let said: Vec<_> = said.collect();
+        said.into_iter().map(|heard| heard.join().unwrap()).sum()
+    })
+}
+
+#[test]
+fn long_lists_that_nobody_reads_cost_a_bounded_memory() {
+    let stand = stand();
+    let mut reader = Subscriber::at_guard(&stand);
+    reader.subscribed(&of_account("userFills"));
+    let before = peak(&stand);
+    let list = long_list();
+    let post = |kind: &str, payload: String| {
+        format!(r#"{{"method":"post","id":1,"request":{{"type":"{kind}","payload":{payload}}}}}"#)
+    };
+    let signature = r#"{"r":"0x1","s":"0x1","v":27}"#;
+    for (text, expected) in [
+        (
+            format!(r#"{{"method":"subscribe","subscription":{{"type":"allMids","x":{list}}}}}"#),
+            "Error parsing JSON into valid websocket request: ",
+        ),
+        (post("info", format!(r#"{{"type":"meta","x":{list}}}"#)), "bytes; at most 4096 are read"),
+    ] {
+        assert_eq!(heard_by_many(&stand, &text, expected), 48, "{expected}");
+    }
+    // These are let through one after another, or turned away.
+    let action = format!(r#"{{"action":{{"type":"order","orders":{list}}},"nonce":1,"signature":{signature}}}"#);
+    let refused = heard_by_many(&stand, &post("action", action.clone()), "more than 1024 items");
+    assert!((1..=48).contains(&refused), "{refused}");
+    let kill = stand.post("/guard/kill", &value(&action));
+    assert!(kill.status == 422 && kill.body.contains("a kill has "), "{}", kill.body);
+    let question = stand.post("/info", &value(&format!(r#"{{"type":"meta","x":{list}}}"#)));
+    assert!(question.status == 400 && question.body.contains("at most 4096 are read"), "{}", question.body);
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+    fill(&stand, "0.25");
+    while !reader.hear_on("userFills").contains("\"0.25\"") {}
+}

@@ -7,6 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::base::text::{cut, short};
+use crate::venue::json;
 
 /// Characters that are quoted of a subscription's frame.
 const QUOTED: usize = 4_096;
@@ -100,7 +101,7 @@ pub(super) fn post_error(id: u64, http_status: u16, text: &str) -> String {
 
 /// The `type` of a question, for its answer.
 pub(super) fn kind_of(question: &str) -> String {
-    let question: Option<serde_json::Value> = serde_json::from_str(question).ok();
+    let question = json::question(question.as_bytes()).ok();
     let kind = question.as_ref().and_then(|question| question.get("type")?.as_str());
     kind.unwrap_or("unknown").to_owned()
 }
