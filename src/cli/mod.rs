@@ -20,7 +20,9 @@ mod key_check;
 mod key_replace;
 mod key_stdin;
 mod kill;
+mod kill_disk;
 mod kill_told;
+mod kill_ways;
 mod listed;
 mod local_http;
 mod mainnet;
@@ -137,6 +139,9 @@ enum ClientCommand {
 
 /// Runs the program's command line.
 pub fn main() -> ExitCode {
+    if let Some(done) = kill_disk::served(std::env::args_os()) {
+        return done;
+    }
     here::typed(&std::env::args_os().collect::<Vec<_>>());
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),

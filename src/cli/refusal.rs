@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::kill_ways::{by_client, running, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
 use super::{here, one_rule, reached};
@@ -200,11 +201,18 @@ pub(super) enum Refusal {
         credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
-    /// The kill switch could not be pulled (its file, why, where a guard runs).
+    /// The kill switch could not be pulled (its file, why, where its guard answers, where a guard runs).
     #[error(
-        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}", file = place(.0), way = way_to_pull(.0, .1, .2.as_deref())
+        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}",
+        file = place(.0), way = way_to_pull(.0, .1, .2.as_deref(), .3.as_deref())
     )]
-    NotPulled(PathBuf, io::Error, Option<PathBuf>),
+    NotPulled(PathBuf, io::Error, Option<String>, Option<PathBuf>),
+    /// The disk of the kill file hangs (the file, the process that waits for it, where its guard answers).
+    #[error(
+        "the kill switch is NOT pulled: the disk of {home} does not answer. {file} is written as soon as it does: process {1} waits for that. {way}",
+        home = place(.0.parent().unwrap_or(.0)), file = place(.0), way = by_client(.2.as_deref())
+    )]
+    DiskHangs(PathBuf, u32, Option<String>),
     /// A command line that was to pull the kill switch cannot be read (why).
     #[error(
         "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
@@ -257,32 +265,13 @@ impl Refusal {
     /// that was not taken and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Unhealthy(_) | Self::Unheard(..) | Self::Untold(..) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Unhealthy(_)
+            | Self::Unheard(..)
+            | Self::DiskHangs(..)
+            | Self::Untold(..)
+            | Self::Run(RunError::Failed(_)) => 1,
             Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
             _ => 2,
-        }
-    }
-}
-
-/// What can be done where the kill file cannot be written.
-fn way_to_pull(file: &Path, error: &io::Error, runs: Option<&Path>) -> String {
-    let home = file.parent().unwrap_or(Path::new("/"));
-    let folder = word(home);
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            format!("there is no folder {}, so no guard runs on it. {}", place(home), running(runs))
-        }
-        io::ErrorKind::ReadOnlyFilesystem => format!(
-            "that disk is read-only. A client's key pulls it without the disk (POST /guard/kill, or the MCP tool kill); root \
-             makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`; else close at the \
-             venue's own page"
-        ),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!(
-            "that disk is full: make space, see `df {folder}`. A client's key pulls it without the disk (POST /guard/kill, or \
-             the MCP tool kill); else close at the venue's own page"
-        ),
-        _ => {
-            format!("write that file yourself, as who may, or name the home of the guard that runs. {}", running(runs))
         }
     }
 }
@@ -310,44 +299,7 @@ fn of_key(mode: Mode) -> &'static str {
     if mode == Mode::Paper { "" } else { ", `svc-guard key replace --key-stdin < FILE` changes the key" }
 }
 
-/// How to pull the switch of a guard that runs.
-fn running(home: Option<&Path>) -> String {
-    match home {
-        Some(home) => {
-            let home = word(home);
-            format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
-        }
-        None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
-    }
-}
-
 /// All of them in one line.
 fn list(gaps: &[MainnetGap]) -> String {
     gaps.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kill_that_cannot_be_written_says_what_can_be_done() {
-        let not_pulled =
-            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), None).to_string();
-        let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
-        assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
-        assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
-        assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
-        assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
-        let said = not_pulled(io::ErrorKind::PermissionDenied);
-        assert!(said.contains("write that file yourself") && said.contains("--home DIR kill --reason TEXT`"), "{said}");
-        let said = not_pulled(io::ErrorKind::NotFound);
-        assert!(
-            said.contains("there is no folder /my home, so no guard runs on it") && !said.contains("yourself"),
-            "{said}"
-        );
-        let runs = Some("/other".into());
-        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), runs).to_string();
-        assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
-    }
 }

@@ -94,6 +94,12 @@ impl Home {
         self.config.clone().unwrap_or_else(|| self.dir.join("guard.toml"))
     }
 
+    /// The file that was named instead of `guard.toml`.
+    #[must_use]
+    pub fn named_config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
     /// The API wallet's key.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
