@@ -146,7 +146,7 @@ pub(super) enum Refusal {
     KeyTyped(String),
     /// A name that does not exist, and its replacement.
     #[error("there is no `{0}`; use {1}")]
-    NoSuchName(String, &'static str),
+    NoSuchName(String, String),
     /// No mode is asked for, and the config's is not the default.
     #[error("the config's mode is {0}, and without --network only paper mode starts; add --network {0}")]
     ModeNotNamed(Mode),
@@ -242,7 +242,7 @@ pub(super) enum Refusal {
     #[error("{0}")]
     Mcp(crate::mcp::RunError),
     /// There is no file that says whom to tell.
-    #[error("{0} does not exist; write it as notify.toml(5) shows, or name another one with --file FILE")]
+    #[error("{0} does not exist; write it as notify.toml(5) shows{example}, or name another one with --file FILE", example = example(.0))]
     NoNotifyConfig(PathBuf),
     /// Whom to tell cannot be read (the file, all that is wrong).
     #[error("{0}: {1}")]
@@ -278,6 +278,17 @@ impl Refusal {
 
 /// What was meant by rules that are no code: one rule with its value, or else a file.
 fn way_to_rules(typed: &str, place: Place) -> String {
+    if typed.trim().is_empty() {
+        let one = if place == Place::Set {
+            format!("; one rule is changed by {}", place.with("stop=1.5"))
+        } else {
+            String::new()
+        };
+        return format!(
+            "every default is given as {}, a file with a table of rules as @FILE{one}",
+            place.with("@/dev/null")
+        );
+    }
     match one_rule::meant(typed).filter(|_| place == Place::Set) {
         Some(change) => {
             format!("one rule is changed with an = between it and its value: {}", place.with(&word(change)))
@@ -288,6 +299,18 @@ fn way_to_rules(typed: &str, place: Place) -> String {
         }
     }
 }
+
+/// How a file of targets is begun, where the package's example is there.
+fn example(file: &Path) -> String {
+    let example = Path::new(NOTIFY_EXAMPLE);
+    if !example.is_file() {
+        return String::new();
+    }
+    format!(", begin with the example by `cp {NOTIFY_EXAMPLE} {}`", word(file))
+}
+
+/// Targets to start from, of the package.
+const NOTIFY_EXAMPLE: &str = "/usr/share/doc/svc-guard/examples/notify.toml";
 
 /// What is wrong with a config that sets nothing up.
 fn no_set_up(config: &Path) -> &'static str {
