@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
@@ -16,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::configured::{configured, left};
-use super::kill_told::Watcher;
+use super::kill_told::{Seen, Watcher};
 use crate::base::kill_file::Pulled;
 use crate::base::kill_watch::KillWatch;
 use crate::home::Home;
@@ -68,17 +67,6 @@ pub(super) enum NotPlaced {
     Refused(io::Error),
     /// The disk does not answer; the process with this id waits for it.
     Late(u32),
-}
-
-/// How a home looks to whoever kills there.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Seen {
-    /// Whether a running guard watches its kill file, where that can be told.
-    pub(super) watched: Option<bool>,
-    /// Where its last service said that it listens.
-    pub(super) left: Option<SocketAddr>,
-    /// Where its config says that it listens.
-    pub(super) listen: Option<SocketAddr>,
 }
 
 /// An error on its way from one process to the other.

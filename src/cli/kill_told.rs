@@ -1,11 +1,13 @@
 //! The end of a kill as the running guard tells it. The file is written before anything here runs, and nothing here
 //! takes that back: a guard that does not answer has been told all the same.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::kill_disk::Seen;
+use serde::{Deserialize, Serialize};
+
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
@@ -19,6 +21,17 @@ const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Most bytes of a status: thousands of orders fit.
 const MAX_STATUS: u64 = 8 * 1024 * 1024;
+
+/// How a home looks to whoever kills there.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Seen {
+    /// Whether a running guard watches its kill file, where that can be told.
+    pub(super) watched: Option<bool>,
+    /// Where its last service said that it listens.
+    pub(super) left: Option<SocketAddr>,
+    /// Where its config says that it listens.
+    pub(super) listen: Option<SocketAddr>,
+}
 
 /// The guard that watches a home's kill file.
 pub(super) struct Watcher {

@@ -15,11 +15,11 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
             elsewhere(what, rest.first().copied())
         }
         (ErrorKind::InvalidValue, ["config", "get", what, ..]) if is(error, what) => {
-            format!(
+            return Some(Refusal::Usage(without_keys(&format!(
                 "{:?} is none of the possible values: network, mode, account, listen, rules, ip_share, equity_cap; what else is \
                  configured stands in guard.toml, which `svc-guard check-config` reads",
                 short(what)
-            )
+            ))));
         }
         (ErrorKind::InvalidValue, ["completions", shell, ..]) if is(error, shell) => {
             format!("there are none for {:?}: `svc-guard completions bash`, zsh or fish", short(shell))
