@@ -93,8 +93,8 @@ fn a_kill_whose_disk_hangs_says_so_and_names_the_way() {
     let (code, out, err) = killed(&stand, &[]);
     assert!(code == Some(0) && out.contains("The guard is killed all the same: TEXT\nkilled; "), "{code:?} {out}{err}");
     assert!(!out.contains("restart the service") && !home.join("kill").exists(), "{out}");
-    until_flat(&stand);
-    // What waited for the disk is done once it answers.
+    // What waited for the disk is done once it answers; without a fallback for its journal so does the guard.
     assert!(disk.thaw());
     until("the kill file", || home.join("kill").exists().then_some(()));
+    until_flat(&stand);
 }
