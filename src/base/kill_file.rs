@@ -92,20 +92,31 @@ impl KillFile {
             return Ok(());
         }
         let temporary = temporary_beside(&ready)?;
-        let made = write_new(&temporary, &[b'\n'; READY_LEN]).and_then(|()| fs::rename(&temporary, &ready));
+        let made = write_new(&temporary, &[b'\n'; READY_LEN]).and_then(|file| file.sync_all());
+        let made = made.and_then(|()| fs::rename(&temporary, &ready));
         if made.is_err() {
             _ = fs::remove_file(&temporary);
         }
         made
     }
 
-    /// Pulls the switch: renames the ready-made file into place with the reason written into it, or, where that is not
-    /// ours to rename, a new file. A disk so full that the reason cannot be written still leaves the file, and the file
-    /// is what kills.
+    /// Pulls the switch, and waits until the disk has it.
     ///
     /// # Errors
     /// When the file is not there in the end.
     pub fn pull(&self, reason: &str) -> io::Result<Pulled> {
+        let pulled = self.place(reason)?;
+        self.keep();
+        Ok(pulled)
+    }
+
+    /// Pulls the switch: renames the ready-made file into place with the reason written into it, or, where that is not
+    /// ours to rename, a new file. A disk so full that the reason cannot be written still leaves the file, and the file
+    /// is what kills. Waits for no disk beyond that: a running guard sees the name at once.
+    ///
+    /// # Errors
+    /// When the file is not there in the end.
+    pub fn place(&self, reason: &str) -> io::Result<Pulled> {
         if self.is_pulled()? {
             return Ok(Pulled::Before);
         }
@@ -116,8 +127,13 @@ impl KillFile {
         if !self.is_pulled()? {
             return Err(renamed.err().unwrap_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
         }
-        _ = sync_parent(&self.path);
         Ok(Pulled::Now)
+    }
+
+    /// Waits until the disk has what was placed, so that it is there after a power cut too.
+    pub fn keep(&self) {
+        _ = open_regular(&self.path).map(|(file, _)| file.sync_data());
+        _ = sync_parent(&self.path);
     }
 
     fn ready_path(&self) -> PathBuf {
@@ -131,7 +147,7 @@ impl KillFile {
         let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
         let mut file = OpenOptions::new().write(true).custom_flags(flags.bits()).open(&ready)?;
         // In place, over blocks the file already has. A reason that cannot be written must not stop the pull.
-        _ = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        _ = file.write_all(line.as_bytes());
         fs::rename(&ready, &self.path)
     }
 
@@ -141,17 +157,17 @@ impl KillFile {
         let renamed = fs::rename(&temporary, &self.path);
         if renamed.is_err() {
             _ = fs::remove_file(&temporary);
-            return written.and(renamed);
+            return written.map(drop).and(renamed);
         }
         Ok(())
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))?;
     file.write_all(bytes)?;
-    file.sync_all()
+    Ok(file)
 }
 
 /// One line without control characters or white space at its ends, cut to the longest reason.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::configured::LockedConfig;
+use super::init::expanded;
 use super::output::print;
 use super::refusal::Refusal;
 use super::usage::check_text;
@@ -18,21 +19,22 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     check_text(&args.out, "--out FILE")?;
+    let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
-    write_key_file(&args.out, &key).map_err(Refusal::File)?;
+    write_key_file(&out, &key).map_err(Refusal::File)?;
     if let Err(refusal) = locked.add_client(key.address()) {
         // A key that no guard accepts is of no use; what was refused leaves nothing behind.
-        _ = fs::remove_file(&args.out);
+        _ = fs::remove_file(&out);
         return Err(refusal);
     }
     let told = print(&format!(
         "client key      in {}\nclient address  {}\nA running service accepts it after a restart.\n",
-        args.out.display(),
+        out.display(),
         key.address(),
     ));
     told.map_err(|refusal| {
-        _ = fs::remove_file(&args.out);
+        _ = fs::remove_file(&out);
         locked.undone(refusal)
     })
 }

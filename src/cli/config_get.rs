@@ -14,6 +14,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
 enum Wanted {
     /// The mode: paper, testnet or mainnet
     Network,
@@ -25,6 +26,10 @@ enum Wanted {
     Listen,
     /// The rules as an sr1_ code
     Rules,
+    /// The share of this machine's IP budget
+    IpShare,
+    /// USDC beyond which equity enlarges no limit, or none
+    EquityCap,
 }
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
@@ -34,6 +39,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Wanted::Account => config.account.to_string(),
         Wanted::Listen => config.listen.to_string(),
         Wanted::Rules => config.rules.to_code(),
+        Wanted::IpShare => config.ip_share.to_string(),
+        Wanted::EquityCap => config.equity_cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string()),
     };
     answer(&format!("{text}\n"))
 }

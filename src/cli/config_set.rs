@@ -13,6 +13,7 @@ use super::rules_place::Place;
 use super::{one_rule, reached, rules_source};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 use crate::home::{Config, Home, base_url, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
@@ -91,9 +92,14 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "ip_share", value: Some(ip_share.to_string()), config: Config { ip_share, ..new }, words }
         }
         What::EquityCap => {
-            let cap = if typed == "none" { None } else { Some(parse_usdc(typed).map_err(bad)?) };
-            if cap.is_none() && config.mode == Mode::Mainnet {
-                return Err(Refusal::Mainnet(UNCHANGED, vec![MainnetGap::NoEquityCap]));
+            let bad = |expected: String| bad(format!("{expected}, or none"));
+            let is_none = typed.eq_ignore_ascii_case("none");
+            let cap = if is_none { None } else { Some(parse_usdc(typed).map_err(bad)?) };
+            if let (None, Mode::Mainnet, Some(now)) = (cap, config.mode, config.equity_cap) {
+                return Err(Refusal::Given(format!(
+                    "{UNCHANGED}: mainnet needs an equity_cap, which may be another number: `svc-guard config set equity_cap {now}` \
+                     keeps the one there"
+                )));
             }
             let told = |cap: Option<Decimal>| cap.map_or_else(|| "none".to_owned(), |cap| format!("{cap} USDC"));
             let words = line("equity_cap", told(config.equity_cap), told(cap));
@@ -125,6 +131,12 @@ fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     if !described.iter().any(|rule| rule.key == key) {
         let keys: Vec<&str> = described.iter().map(|rule| rule.key).collect();
         return Err(Refusal::Value(key.to_owned(), format!("is not a rule; the rules are {}", keys.join(", "))));
+    }
+    let several = one_rule::several(typed);
+    if !several.is_empty() {
+        let commands: Vec<String> =
+            several.iter().map(|change| format!("`svc-guard config set rules {}`", word(change))).collect();
+        return Err(Refusal::Value(typed.to_owned(), format!("is more than one rule: {}", commands.join(", then "))));
     }
     one_rule::with(&described, key, value).map_err(|why| Refusal::Value(typed.to_owned(), why))
 }

@@ -42,7 +42,11 @@ pub(super) fn behind(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
 /// The same as one command.
 fn command(words: impl Iterator<Item = OsString>) -> String {
-    behind(words).iter().map(word).collect::<Vec<_>>().join(" ")
+    let words = behind(words);
+    let reads = words.iter().any(|word| word == "--key-stdin");
+    let line = words.iter().map(word).collect::<Vec<_>>().join(" ");
+    // A redirection is no word of the command, and the key is read from it all the same.
+    if reads { format!("{line} < FILE") } else { line }
 }
 
 /// A text with the commands in its backticks made exact.

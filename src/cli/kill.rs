@@ -1,15 +1,16 @@
 //! `kill`: pulls the kill switch, and says what became of it.
 
+use std::path::Path;
 use std::time::Duration;
 
+use super::kill_disk::NotPlaced;
 use super::kill_told::{Watcher, left, unknown};
-use super::output::report;
+use super::output::{report, say};
 use super::refusal::Refusal;
-use super::waiting;
-use crate::base::kill_file::Pulled;
-use crate::base::kill_watch::KillWatch;
-use crate::base::shell::place;
+use super::{kill_disk, waiting};
+use crate::base::shell::{place, word};
 use crate::home::Home;
+use crate::record::status::Status;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -29,47 +30,99 @@ fn seconds(typed: &str) -> Result<u16, String> {
 /// A running guard says within this that it has heard.
 const HEARD_WITHIN: Duration = Duration::from_secs(2);
 
+/// Nothing held and nothing resting, in words.
+const NOTHING: &str = "0 positions, 0 orders";
+
 /// Most alerts that are told of where it does not get flat.
 const MOST_ALERTS: usize = 3;
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill = home.kill_file();
-    let path = place(kill.path());
-    let pulled = kill.pull(&args.reason).map_err(|error| {
-        let runs = Watcher::of(home).elsewhere(home).filter(|other| other != home.dir());
-        Refusal::NotPulled(kill.path().to_owned(), error, runs)
-    })?;
-    let watcher = Watcher::of(home);
-    let found = match pulled {
-        Pulled::Now => "The kill switch is pulled",
-        Pulled::Before => "The kill switch was pulled before",
-    };
-    if KillWatch::is_watched(&kill) == Some(false) {
-        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), watcher.elsewhere(home)));
-    }
-    let done = format!("the kill switch is pulled ({})", kill.reason());
-    report(&format!("{found}: {}\n", kill.reason()), &done)?;
-    let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
-    let told = match &heard {
-        Ok(status) if status.killed.is_none() => "the guard answers, and has not taken it in yet".to_owned(),
-        Ok(status) if status.mode == "paper" => format!("killed; paper mode sends nothing: {} stay", left(status)),
-        Ok(status) if status.venue.account_age_ms.is_none() => {
-            "killed; what is held was not read yet since the service started: it is closed once it is".to_owned()
+    let placed = kill_disk::pull(home, &args.reason);
+    let seen = kill_disk::look(home);
+    let is_unheard = seen.watched == Some(false);
+    let watcher = Watcher::of(home, seen);
+    let (placed, is_kept) = match placed {
+        Ok(placed) => placed,
+        Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args.wait, waiting),
+        Err(NotPlaced::Refused(error)) => {
+            let runs = kill_disk::elsewhere(home).filter(|other| other != home.dir());
+            let url = watcher.url().map(str::to_owned);
+            return Err(Refusal::NotPulled(kill.path().to_owned(), error, url, runs));
         }
-        Ok(status) if watcher.is_flat(status) => "killed; nothing is held and nothing rests".to_owned(),
-        Ok(status) => format!("killed; closing {}", left(status)),
-        Err(why) => format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),
     };
-    report(&format!("{told}\nOnly a person releases it: remove {path} and restart the service.\n"), &done)?;
+    let reason = &placed.reason;
+    let found = if placed.before { "The kill switch was pulled before" } else { "The kill switch is pulled" };
+    if is_unheard {
+        return Err(Refusal::Unheard(kill.path().to_owned(), reason.clone(), kill_disk::elsewhere(home)));
+    }
+    let done = format!("the kill switch is pulled ({reason})");
+    report(&format!("{found}: {reason}\n"), &done)?;
+    if !is_kept {
+        say(&format!(
+            "warning: the disk of {} does not answer: after a power cut the kill file may be gone",
+            place(home.dir())
+        ));
+    }
+    let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
+    report(&format!("{}\n{}\n", told(&watcher, &heard), release(kill.path(), placed.is_folder)), &done)?;
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(home, &watcher, seconds, &done),
+        (Some(seconds), _) => wait(home, &watcher, seconds, reason, &done),
         (None, _) => Ok(()),
     }
 }
 
+/// The disk did not take the file, and may do so when nobody asks any more. A guard that is killed all the same, which sees
+/// its folder as gone or was told by a client, is heard.
+fn late(home: &Home, watcher: &Watcher, seconds: Option<u16>, waiting: u32) -> Result<(), Refusal> {
+    let refusal = Refusal::DiskHangs(home.kill_file().path().to_owned(), waiting, watcher.url().map(str::to_owned));
+    let heard = watcher.until(Duration::ZERO, |_| true);
+    let Some(reason) = heard.as_ref().ok().and_then(|status| status.killed.clone()) else { return Err(refusal) };
+    let done = format!("the guard is killed ({reason})");
+    report(
+        &format!("The kill file waits for its disk, which hangs. The guard is killed all the same: {reason}\n"),
+        &done,
+    )?;
+    report(&format!("{}\n", told(watcher, &heard)), &done)?;
+    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &reason, &done))
+}
+
+/// The answer of the guard to a kill, in words.
+fn told(watcher: &Watcher, heard: &Result<Status, String>) -> String {
+    let status = match heard {
+        Ok(status) => status,
+        Err(why) => return format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),
+    };
+    if status.killed.is_none() {
+        "the guard answers, and has not taken it in yet".to_owned()
+    } else if status.mode == "paper" {
+        format!("killed; paper mode sends nothing: {} stay", left(status))
+    } else if status.venue.account_age_ms.is_none() {
+        "killed; what is held was not read yet since the service started: it is closed once it is".to_owned()
+    } else if watcher.is_flat(status) {
+        "killed; nothing is held and nothing rests".to_owned()
+    } else if left(status) == NOTHING {
+        "killed; nothing was held and nothing rested when that was read last: the guard reads it again, and --wait waits for it"
+            .to_owned()
+    } else {
+        format!("killed; closing {}", left(status))
+    }
+}
+
+/// How a person releases it.
+fn release(file: &Path, is_folder: bool) -> String {
+    let remove = if is_folder {
+        format!("remove the folder {}: `rm -r {}`", place(file), word(file))
+    } else {
+        format!("remove {}", place(file))
+    };
+    let and = if is_folder { "," } else { "" };
+    format!("Only a person releases it: {remove}{and} and restart the service.")
+}
+
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
+fn wait(home: &Home, watcher: &Watcher, seconds: u16, reason: &str, done: &str) -> Result<(), Refusal> {
     let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
@@ -80,9 +133,9 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), 
             let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
         }
-        Err(_) if KillWatch::is_watched(&home.kill_file()) == Some(false) => {
-            let kill = home.kill_file();
-            Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), watcher.elsewhere(home)))
+        Err(_) if kill_disk::look(home).watched == Some(false) => {
+            let file = home.kill_file().path().to_owned();
+            Err(Refusal::Unheard(file, reason.to_owned(), kill_disk::elsewhere(home)))
         }
         Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),
     }

@@ -1,11 +1,13 @@
 //! The end of a kill as the running guard tells it. The file is written before anything here runs, and nothing here
 //! takes that back: a guard that does not answer has been told all the same.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::configured::{configured, left as left_address};
+use serde::{Deserialize, Serialize};
+
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
@@ -20,22 +22,41 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Most bytes of a status: thousands of orders fit.
 const MAX_STATUS: u64 = 8 * 1024 * 1024;
 
+/// How a home looks to whoever kills there.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Seen {
+    /// Whether a running guard watches its kill file, where that can be told.
+    pub(super) watched: Option<bool>,
+    /// Where its last service said that it listens.
+    pub(super) left: Option<SocketAddr>,
+    /// Where its config says that it listens.
+    pub(super) listen: Option<SocketAddr>,
+}
+
 /// The guard that watches a home's kill file.
 pub(super) struct Watcher {
     urls: Vec<String>,
     file: PathBuf,
+    /// Where the guard that is seen to watch it left word that it listens: it may name the place where the home stood before
+    /// that was moved.
+    own: Option<String>,
     begun: Instant,
 }
 
 impl Watcher {
     /// The guard of this home, by the address that it left there, and by its config's.
-    pub(super) fn of(home: &Home) -> Self {
-        let left = left_address(home);
+    pub(super) fn of(home: &Home, seen: Seen) -> Self {
+        let Seen { watched, left, listen } = seen;
         let named = environment::listen(None).ok().flatten();
-        let config = configured(home).ok().map(|config| config.listen);
-        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().filter_map(base_url).collect();
+        let mut urls: Vec<String> = [left, named, listen].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
-        Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
+        let own = left.filter(|_| watched == Some(true)).and_then(base_url);
+        Self { urls, file: home.kill_file().path().to_owned(), own, begun: Instant::now() }
+    }
+
+    /// The address at which the guard is looked for first.
+    pub(super) fn url(&self) -> Option<&str> {
+        self.urls.first().map(String::as_str)
     }
 
     /// What is left of so much time since the kill.
@@ -93,8 +114,8 @@ impl Watcher {
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
         let status = asked(url)?;
-        let is_same = is_same(Path::new(&status.kill_file), &self.file);
-        if is_same { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
+        let is_own = self.own.as_deref() == Some(url) || is_same(Path::new(&status.kill_file), &self.file);
+        if is_own { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
     }
 }
 
@@ -157,12 +178,12 @@ mod tests {
         let urls = [hangs.local_addr().unwrap(), gone].map(local_url);
         let file = PathBuf::from("/nowhere/kill");
         let begun = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
-        let watcher = Watcher { urls: urls.to_vec(), file: file.clone(), begun };
+        let watcher = Watcher { urls: urls.to_vec(), file: file.clone(), own: None, begun };
         let why = watcher.until(Duration::ZERO, |_| true).unwrap_err();
         assert!(urls.iter().all(|url| why.contains(url.as_str())), "{why}");
         assert!(watcher.rest(Duration::from_secs(60)) <= Duration::from_secs(57));
         assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
-        let nowhere = Watcher { urls: Vec::new(), file, begun };
+        let nowhere = Watcher { urls: Vec::new(), file, own: None, begun };
         assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
     }
 

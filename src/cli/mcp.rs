@@ -17,6 +17,8 @@ use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
 /// The address of a guard with the default listen address.
+const DEFAULT_LISTEN: &str = "127.0.0.1:8547";
+/// The same as a URL.
 const DEFAULT_URL: &str = "http://127.0.0.1:8547";
 
 #[derive(Debug, clap::Args)]
@@ -66,7 +68,13 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
             LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
-    GuardUrl::parse(&url).map_err(|error| Refusal::GuardUrl(url, error))
+    GuardUrl::parse(&url).map_err(|error| match named {
+        Some(_) => Refusal::GuardUrl(url, error),
+        None => Refusal::Given(format!(
+            "this home's guard listens on {url} as its config says, and agents trade only through a guard on this machine: `svc-guard \
+             config set listen {DEFAULT_LISTEN}` and a restart let it listen here"
+        )),
+    })
 }
 
 fn key(args: &Args) -> Result<Key, Refusal> {

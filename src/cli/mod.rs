@@ -20,7 +20,9 @@ mod key_check;
 mod key_replace;
 mod key_stdin;
 mod kill;
+mod kill_disk;
 mod kill_told;
+mod kill_ways;
 mod listed;
 mod local_http;
 mod mainnet;
@@ -28,6 +30,7 @@ mod mainnet_gap;
 #[cfg(test)]
 mod manual_page;
 mod mcp;
+mod misplaced;
 mod notify;
 mod one_rule;
 mod output;
@@ -137,6 +140,9 @@ enum ClientCommand {
 
 /// Runs the program's command line.
 pub fn main() -> ExitCode {
+    if let Some(done) = kill_disk::served(std::env::args_os()) {
+        return done;
+    }
     here::typed(&std::env::args_os().collect::<Vec<_>>());
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
@@ -167,10 +173,13 @@ fn one_dash() -> Option<Refusal> {
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
     let words = slips::words(std::env::args_os());
-    let other = || {
+    let mode = || {
         let (dir, config) = here::named(std::env::args_os());
         let home = Home::resolve(environment::home(dir), config, false).ok();
-        let mode = home.and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
+        home.and_then(|home| configured::configured(&home).ok()).map(|config| config.mode)
+    };
+    let other = || {
+        let mode = mode();
         usage::refusal(error, slips::whole(&<Cli as CommandFactory>::command(), error, &words, mode))
     };
     let refusal = match error.kind() {
@@ -178,7 +187,8 @@ fn not_read(error: &clap::Error) -> Refusal {
         _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
         _ => {
             let slip = slips::rule(&words).or_else(|| slips::key(error, &words));
-            slip.or_else(|| renamed_commands::replacement(error)).unwrap_or_else(other)
+            let slip = slip.or_else(|| misplaced::word(error, &words));
+            slip.or_else(|| renamed_commands::replacement(error, mode())).unwrap_or_else(other)
         }
     };
     // Who pulls the switch must not think that it was pulled.

@@ -55,6 +55,22 @@ pub(super) fn meant(typed: &str) -> Option<String> {
     is_apart.then(|| format!("{key}={}", if value.is_empty() { "VALUE" } else { value }))
 }
 
+/// The changes of several rules that were typed as one: `stop=3` and `max_stop=4` of `stop=3,max_stop=4`. Nothing where it is one.
+pub(super) fn several(typed: &str) -> Vec<String> {
+    let described = Rules::default().describe();
+    let is_rule =
+        |part: &str| part.split_once('=').is_some_and(|(key, _)| described.iter().any(|rule| rule.key == key));
+    let mut changes: Vec<String> = Vec::new();
+    for part in typed.split([',', ';', ' ']).filter(|part| !part.is_empty()) {
+        match changes.last_mut() {
+            Some(last) if !is_rule(part) => last.push_str(&format!(",{part}")),
+            _ if is_rule(part) => changes.push(part.to_owned()),
+            _ => return Vec::new(),
+        }
+    }
+    if changes.len() > 1 { changes } else { Vec::new() }
+}
+
 /// No limit.
 const NONE: &str = "none";
 
@@ -62,6 +78,7 @@ const NONE: &str = "none";
 /// `none` something that this one has not: both are refused.
 fn plain<'a>(rule: &Described, typed: &'a str) -> Result<&'a str, String> {
     let (key, bare) = (rule.key, typed.trim().trim_matches(['"', '\'']).trim());
+    let bare = if bare.eq_ignore_ascii_case(NONE) { NONE } else { bare };
     if bare == NONE && !rule.is_optional {
         let default = default(key);
         return Err(format!("{key} is never {NONE}; {key}={default} is the default"));

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::kill_ways::{by_client, running, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
 use super::{here, one_rule, reached};
@@ -145,7 +146,7 @@ pub(super) enum Refusal {
     KeyTyped(String),
     /// A name that does not exist, and its replacement.
     #[error("there is no `{0}`; use {1}")]
-    NoSuchName(String, &'static str),
+    NoSuchName(String, String),
     /// No mode is asked for, and the config's is not the default.
     #[error("the config's mode is {0}, and without --network only paper mode starts; add --network {0}")]
     ModeNotNamed(Mode),
@@ -200,11 +201,18 @@ pub(super) enum Refusal {
         credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
-    /// The kill switch could not be pulled (its file, why, where a guard runs).
+    /// The kill switch could not be pulled (its file, why, where its guard answers, where a guard runs).
     #[error(
-        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}", file = place(.0), way = way_to_pull(.0, .1, .2.as_deref())
+        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}",
+        file = place(.0), way = way_to_pull(.0, .1, .2.as_deref(), .3.as_deref())
     )]
-    NotPulled(PathBuf, io::Error, Option<PathBuf>),
+    NotPulled(PathBuf, io::Error, Option<String>, Option<PathBuf>),
+    /// The disk of the kill file hangs (the file, the process that waits for it, where its guard answers).
+    #[error(
+        "the kill switch is NOT pulled: the disk of {home} does not answer. {file} is written as soon as it does: process {1} waits for that. {way}",
+        home = place(.0.parent().unwrap_or(.0)), file = place(.0), way = by_client(.2.as_deref())
+    )]
+    DiskHangs(PathBuf, u32, Option<String>),
     /// A command line that was to pull the kill switch cannot be read (why).
     #[error(
         "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
@@ -234,7 +242,7 @@ pub(super) enum Refusal {
     #[error("{0}")]
     Mcp(crate::mcp::RunError),
     /// There is no file that says whom to tell.
-    #[error("{0} does not exist; write it as notify.toml(5) shows, or name another one with --file FILE")]
+    #[error("{0} does not exist; write it as notify.toml(5) shows{example}, or name another one with --file FILE", example = example(.0))]
     NoNotifyConfig(PathBuf),
     /// Whom to tell cannot be read (the file, all that is wrong).
     #[error("{0}: {1}")]
@@ -257,38 +265,30 @@ impl Refusal {
     /// that was not taken and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Unhealthy(_) | Self::Unheard(..) | Self::Untold(..) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Unhealthy(_)
+            | Self::Unheard(..)
+            | Self::DiskHangs(..)
+            | Self::Untold(..)
+            | Self::Run(RunError::Failed(_)) => 1,
             Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
             _ => 2,
         }
     }
 }
 
-/// What can be done where the kill file cannot be written.
-fn way_to_pull(file: &Path, error: &io::Error, runs: Option<&Path>) -> String {
-    let home = file.parent().unwrap_or(Path::new("/"));
-    let folder = word(home);
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            format!("there is no folder {}, so no guard runs on it. {}", place(home), running(runs))
-        }
-        io::ErrorKind::ReadOnlyFilesystem => format!(
-            "that disk is read-only. A client's key pulls it without the disk (POST /guard/kill, or the MCP tool kill); root \
-             makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`; else close at the \
-             venue's own page"
-        ),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!(
-            "that disk is full: make space, see `df {folder}`. A client's key pulls it without the disk (POST /guard/kill, or \
-             the MCP tool kill); else close at the venue's own page"
-        ),
-        _ => {
-            format!("write that file yourself, as who may, or name the home of the guard that runs. {}", running(runs))
-        }
-    }
-}
-
 /// What was meant by rules that are no code: one rule with its value, or else a file.
 fn way_to_rules(typed: &str, place: Place) -> String {
+    if typed.trim().is_empty() {
+        let one = if place == Place::Set {
+            format!("; one rule is changed by {}", place.with("stop=1.5"))
+        } else {
+            String::new()
+        };
+        return format!(
+            "every default is given as {}, a file with a table of rules as @FILE{one}",
+            place.with("@/dev/null")
+        );
+    }
     match one_rule::meant(typed).filter(|_| place == Place::Set) {
         Some(change) => {
             format!("one rule is changed with an = between it and its value: {}", place.with(&word(change)))
@@ -300,6 +300,18 @@ fn way_to_rules(typed: &str, place: Place) -> String {
     }
 }
 
+/// How a file of targets is begun, where the package's example is there.
+fn example(file: &Path) -> String {
+    let example = Path::new(NOTIFY_EXAMPLE);
+    if !example.is_file() {
+        return String::new();
+    }
+    format!(", begin with the example by `cp {NOTIFY_EXAMPLE} {}`", word(file))
+}
+
+/// Targets to start from, of the package.
+const NOTIFY_EXAMPLE: &str = "/usr/share/doc/svc-guard/examples/notify.toml";
+
 /// What is wrong with a config that sets nothing up.
 fn no_set_up(config: &Path) -> &'static str {
     if config.exists() { "holds no set-up" } else { "does not exist" }
@@ -310,44 +322,7 @@ fn of_key(mode: Mode) -> &'static str {
     if mode == Mode::Paper { "" } else { ", `svc-guard key replace --key-stdin < FILE` changes the key" }
 }
 
-/// How to pull the switch of a guard that runs.
-fn running(home: Option<&Path>) -> String {
-    match home {
-        Some(home) => {
-            let home = word(home);
-            format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
-        }
-        None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
-    }
-}
-
 /// All of them in one line.
 fn list(gaps: &[MainnetGap]) -> String {
     gaps.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kill_that_cannot_be_written_says_what_can_be_done() {
-        let not_pulled =
-            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), None).to_string();
-        let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
-        assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
-        assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
-        assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
-        assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
-        let said = not_pulled(io::ErrorKind::PermissionDenied);
-        assert!(said.contains("write that file yourself") && said.contains("--home DIR kill --reason TEXT`"), "{said}");
-        let said = not_pulled(io::ErrorKind::NotFound);
-        assert!(
-            said.contains("there is no folder /my home, so no guard runs on it") && !said.contains("yourself"),
-            "{said}"
-        );
-        let runs = Some("/other".into());
-        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), runs).to_string();
-        assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
-    }
 }

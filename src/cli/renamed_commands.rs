@@ -3,21 +3,23 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
+use crate::base::mode::Mode;
 
-/// The refusal for a name that does not exist, when it is one that a person may look for.
-pub(super) fn replacement(error: &clap::Error) -> Option<Refusal> {
+/// The refusal for a name that does not exist, when it is one that a person may look for; in a home of this mode, where that is
+/// known.
+pub(super) fn replacement(error: &clap::Error, mode: Option<Mode>) -> Option<Refusal> {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name.as_str()),
         _ => None,
     };
     match error.kind() {
-        ErrorKind::InvalidSubcommand => command(named(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => command(named(ContextKind::InvalidSubcommand)?, mode),
         ErrorKind::UnknownArgument => flag(named(ContextKind::InvalidArg)?),
         _ => None,
     }
 }
 
-fn command(name: &str) -> Option<Refusal> {
+fn command(name: &str, mode: Option<Mode>) -> Option<Refusal> {
     let (name, instead) = match name {
         "status" => ("status", "`GET /guard/status` on the service's address"),
         "resume" => ("resume", "`svc-guard journal-resume --mode MODE --note TEXT`"),
@@ -26,13 +28,13 @@ fn command(name: &str) -> Option<Refusal> {
         "guard-mcp" => ("guard-mcp", "`svc-guard mcp`"),
         "start" => (
             "start",
-            "`svc-guard run --network MODE` with the mode that `svc-guard config get mode` says, or `systemctl start \
+            "`svc-guard run --network MODE`, or `systemctl start \
              svc-guard` for the installed service",
         ),
         "stop" => ("stop", "Ctrl-C or SIGTERM, or `systemctl stop svc-guard` for the installed service"),
         "restart" => (
             "restart",
-            "`svc-guard run --network MODE` again with the mode that `svc-guard config get mode` says, or `systemctl restart \
+            "`svc-guard run --network MODE` again, or `systemctl restart \
              svc-guard` for the installed service",
         ),
         "release" | "unkill" => ("release of the kill switch", "a person's hand: remove the kill file, and restart"),
@@ -42,6 +44,11 @@ fn command(name: &str) -> Option<Refusal> {
             ("client revoke", "guard.toml: remove the address from `clients` under [auth], then restart the service")
         }
         _ => return None,
+    };
+    let instead = match mode {
+        Some(mode) => instead.replace("MODE", mode.name()),
+        None if instead.contains("MODE") => format!("{instead}, where MODE is paper, testnet or mainnet"),
+        None => instead.to_owned(),
     };
     Some(Refusal::NoSuchName(name.to_owned(), instead))
 }

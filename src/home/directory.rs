@@ -42,6 +42,12 @@ pub enum HomeError {
     /// The directory does not exist.
     #[error("{0} does not exist; `svc-guard init` sets it up, --home DIR names another")]
     Missing(PathBuf),
+    /// The directory does not exist, and the config that was named stands in another home (that one, as words of a command).
+    #[error(
+        "{0} does not exist: --config names another config file, and no home, which holds journals and keys too. The home of that \
+         config is named by `svc-guard --home {1} ...`"
+    )]
+    OtherHome(PathBuf, String),
     /// The path is something else than a directory.
     #[error("{0} is not a directory")]
     NotADirectory(PathBuf),
@@ -92,6 +98,12 @@ impl Home {
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.config.clone().unwrap_or_else(|| self.dir.join("guard.toml"))
+    }
+
+    /// The file that was named instead of `guard.toml`.
+    #[must_use]
+    pub fn named_config(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     /// The API wallet's key.
@@ -215,12 +227,35 @@ impl Home {
         }
     }
 
+    /// Refuses a config that was named without its home, where this one is not there.
+    ///
+    /// # Errors
+    /// [`HomeError::OtherHome`].
+    pub fn check_config_place(&self) -> Result<(), HomeError> {
+        match self.missing() {
+            error @ HomeError::OtherHome(..) if !self.dir.exists() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// A home that is not there, for whoever named its config alone.
+    fn missing(&self) -> HomeError {
+        let config =
+            self.config.as_deref().and_then(|config| whole_path(config).ok()).filter(|config| config.is_file());
+        let Some((config, folder)) = config.as_deref().and_then(|config| Some((config, config.parent()?))) else {
+            return HomeError::Missing(self.dir.clone());
+        };
+        let is_usual = config.file_name().is_some_and(|name| name == "guard.toml");
+        let more = if is_usual { String::new() } else { format!(" --config {}", word(config)) };
+        HomeError::OtherHome(self.dir.clone(), format!("{}{more}", word(folder)))
+    }
+
     fn metadata(&self) -> Result<fs::Metadata, HomeError> {
         match fs::metadata(&self.dir) {
             Ok(metadata) if metadata.is_dir() => Ok(metadata),
             Ok(metadata) if metadata.is_file() => Err(HomeError::AFile(self.dir.clone())),
             Ok(_) => Err(HomeError::NotADirectory(self.dir.clone())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(HomeError::Missing(self.dir.clone())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(self.missing()),
             Err(error) => Err(HomeError::Io("look at", self.dir.clone(), error)),
         }
     }

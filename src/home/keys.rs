@@ -72,6 +72,9 @@ pub fn read_key_file(path: &Path, container: bool) -> Result<KeyReading, KeyFile
 fn found_instead(text: &str) -> String {
     let words = text.split_whitespace().count();
     let digits = text.trim();
+    if let Some(dress) = dress(digits).filter(|_| words == 1) {
+        return dress;
+    }
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     match (words, is_hex, digits.len()) {
@@ -83,6 +86,21 @@ fn found_instead(text: &str) -> String {
         (12..=24, ..) => format!("{words} words, as a seed phrase, which belongs in a wallet and nowhere else"),
         _ => format!("{words} words"),
     }
+}
+
+/// What stands around or in a key that may be right without it.
+fn dress(text: &str) -> Option<String> {
+    if text.starts_with('\u{feff}') {
+        return Some("a byte order mark before a text; save the file without one, as plain UTF-8".to_owned());
+    }
+    if text.starts_with(['"', '\'', '`']) || text.ends_with(['"', '\'', '`']) {
+        return Some("a text in quotes; leave them out".to_owned());
+    }
+    if text.starts_with("0X") {
+        return Some("a text that begins with 0X; write 0x".to_owned());
+    }
+    let unseen = text.chars().find(|letter| !letter.is_ascii() && !letter.is_alphanumeric())?;
+    Some(format!("a text with a letter that is not seen (U+{:04X}); type it anew", u32::from(unseen)))
 }
 
 /// Reads a key from a stream (standard input) to its end; `place` names it in errors.

@@ -74,8 +74,8 @@ impl Config {
         }
         let mut names: Vec<&str> = self.target.iter().map(|target| target.name.as_str()).collect();
         names.sort_unstable();
-        if names.windows(2).any(|pair| pair.first() == pair.last()) {
-            problems.push("two targets have one name".to_owned());
+        if let Some(name) = names.windows(2).find(|pair| pair.first() == pair.last()).and_then(<[&str]>::first) {
+            problems.push(format!("two targets have the name {}: each has one of its own", slip::given(name)));
         }
         for (place, target) in self.target.iter().enumerate() {
             let mut wrong = target.problems(refusals);
@@ -86,6 +86,11 @@ impl Config {
                 wrong.extend(in_vain(self, target, refusals));
             }
             let name = target.shown(place);
+            // A key that holds the wrong kind of value was left out, and is named already.
+            let needs = |why: &String| why.split_once(" needs ").map(|(_, key)| format!("{name}: {key} must be "));
+            let is_named =
+                |why: &String| needs(why).is_some_and(|start| problems.iter().any(|told| told.starts_with(&start)));
+            wrong.retain(|why| !is_named(why));
             problems.extend(wrong.into_iter().map(|why| format!("{name}: {why}")));
         }
         if problems.is_empty() {

@@ -94,7 +94,7 @@ fn mainnet_takes_no_looser_rule_and_keeps_its_cap() {
     let mainnet = ["--network", "mainnet", "--no-key", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT];
     succeeded(&place.run(&init(&mainnet)));
     place.refuses(&["config", "set", "rules", "leverage=6"], "rules no looser than the defaults (looser: leverage)");
-    place.refuses(&["config", "set", "equity_cap", "none"], "equity_cap in the config");
+    place.refuses(&["config", "set", "equity_cap", "none"], "mainnet needs an equity_cap");
     succeeded(&place.run(&["config", "set", "rules", "leverage=4"]));
 }
 

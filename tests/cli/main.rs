@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
 mod agents;
+mod almost;
 mod changes;
 mod clients;
 mod host_creds;

@@ -76,7 +76,7 @@ fn whoever_meant_to_kill_hears_that_nothing_was_pulled() {
     }
     let nowhere = place.path("nowhere");
     let said = ended(bare(&["--home", nowhere.to_str().unwrap(), "kill", "--reason", "x"]).env_remove("HOME"));
-    refused(&said, &format!("there is no folder {}, so no guard runs on it", nowhere.display()));
+    refused(&said, &format!("there is no folder {}. A guard that started there", nowhere.display()));
     assert!(!text(&said.stderr).contains("write that file yourself"), "{}", text(&said.stderr));
 }
 

@@ -249,3 +249,36 @@ fn a_kill_before_the_account_was_read_says_so() {
     assert!(done.status.success() && said.contains("what is held was not read yet"), "{said}");
     assert!(!said.contains("0 positions"), "{said}");
 }
+
+/// A home that was moved under its guard: at its new place the command tells what that very guard does, and at the old one that
+/// it may still run.
+#[test]
+fn a_kill_in_a_home_that_was_moved_is_told_by_its_guard() {
+    let stand = holding();
+    let (old, new) = (stand.home(), stand.home().with_file_name("moved"));
+    fs::rename(&old, &new).unwrap();
+    let at = |home: &std::path::Path| {
+        let done = run_with(home, &["kill", "--reason", "enough", "--wait"], "");
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (done.status.code(), text(done.stdout), text(done.stderr))
+    };
+    let (code, _, err) = at(&old);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("may still run") && !err.contains("no guard runs"), "{err}");
+    assert_eq!(stand.status()["killed"], Value::Null);
+    let (code, out, err) = at(&new);
+    assert!(code == Some(0) && out.ends_with("flat: 0 positions, 0 orders\n"), "{out}{err}");
+    assert!(is_flat(&stand));
+}
+
+/// A guard that holds nothing closes nothing, and says so; a folder under the switch's name is removed as one.
+#[test]
+fn a_kill_of_a_guard_that_holds_nothing_says_so() {
+    let stand = Stand::up(Mode::Testnet, "");
+    fs::create_dir(stand.home().join("kill")).unwrap();
+    let (code, out, err) = said(&stand, &[]);
+    assert!(code == Some(0) && !out.contains("closing 0 positions"), "{out}{err}");
+    assert!(out.contains("nothing was held") || out.contains("nothing is held"), "{out}");
+    let folder = stand.home().join("kill");
+    assert!(out.contains(&format!("`rm -r {}`", folder.display())), "{out}");
+}

@@ -17,6 +17,7 @@ mod feed;
 mod flatten;
 mod flood;
 mod flows;
+mod frozen_disk;
 mod full_disk;
 mod halts;
 mod http;

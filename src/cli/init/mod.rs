@@ -11,6 +11,7 @@ mod summary;
 pub(super) use answers::Args;
 
 use answers::{Answers, KeyStoreChoice};
+pub(super) use new_file::expanded;
 
 use super::configured::loaded;
 use super::output::is_seen;
@@ -26,6 +27,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let (force, key_store) = (args.force, args.key_store);
     let found = loaded(home)?;
     if let (LoadedConfig::SetUp(config), false) = (&found, force) {
+        home.check_config_place().map_err(Refusal::Home)?;
         return Err(Refusal::SetUpAlready(home.config_file(), config.mode));
     }
     let mut given = args.completed()?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 /// A path as a person types it, with `~` for their own folder.
-pub(super) fn expanded(typed: &str) -> PathBuf {
+pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
     let own = typed.strip_prefix("~/").and_then(|rest| std::env::home_dir().map(|home| home.join(rest)));
     own.unwrap_or_else(|| PathBuf::from(typed))
 }

@@ -1,6 +1,6 @@
 //! The rules, chosen by a person: each in words with its default, changed one by one or given as a whole.
 
-use super::super::one_rule::{shown, with};
+use super::super::one_rule::{meant, several, shown, with};
 use super::super::refusal::Refusal;
 use super::super::rules_place::Place;
 use super::super::rules_source;
@@ -29,6 +29,10 @@ pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Resu
                 rules_source::read(&format!("@{}", path.display()), Place::Flag).map_err(|refusal| refusal.to_string())
             }
             set if set.contains('=') => one(rules, set),
+            // As the command line takes it: `stop 3`, `stop: 3%`.
+            set if meant(set).is_some_and(|change| !change.ends_with("=VALUE")) => {
+                one(rules, &meant(set).unwrap_or_default())
+            }
             key => match change(terminal, rules, key) {
                 // From a rule's value back to the list of rules.
                 Err(Refusal::Back) => continue,
@@ -67,13 +71,20 @@ fn show(terminal: &Terminal, rules: &Rules) -> Result<(), Refusal> {
 
 /// The rules with one changed as `config set` takes it, `RULE=VALUE`.
 fn one(rules: &Rules, set: &str) -> Result<Rules, String> {
+    let changes = several(set);
+    if !changes.is_empty() {
+        return Err(format!("{set} is more than one rule; one at a time: {}", changes.join(", then ")));
+    }
     let (key, value) = set.split_once('=').unwrap_or((set, ""));
     let (key, described) = (key.trim(), rules.describe());
     if described.iter().any(|rule| rule.key == key) { with(&described, key, value) } else { Err(no_rule(key)) }
 }
 
 fn no_rule(key: &str) -> String {
-    format!("{key} is not a rule; name one of those listed")
+    let is_file = key.contains(['.', '/']);
+    let way =
+        if is_file { format!("a file with rules is given as @{key}") } else { "name one of those listed".to_owned() };
+    format!("{key} is not a rule; {way}")
 }
 
 /// Asks for a new value of one rule until there is one that can be; or says why it is no rule.

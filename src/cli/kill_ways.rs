@@ -1,0 +1,83 @@
+//! The ways that are left to whoever pulls the kill switch where its file cannot be written or nobody reads it.
+
+use std::io;
+use std::path::Path;
+
+use crate::base::shell::{place, word};
+
+/// What can be done where the kill file cannot be written.
+pub(super) fn way_to_pull(file: &Path, error: &io::Error, url: Option<&str>, runs: Option<&Path>) -> String {
+    let home = file.parent().unwrap_or(Path::new("/"));
+    let folder = word(home);
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
+            "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its place of today. {}",
+            place(home),
+            running(runs)
+        ),
+        io::ErrorKind::ReadOnlyFilesystem => format!(
+            "that disk is read-only. {}; root makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target \
+             {folder})\"`",
+            by_client(url)
+        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("that disk is full: make space, see `df {folder}`. {}", by_client(url))
+        }
+        _ => {
+            format!("write that file yourself, as who may, or name the home of the guard that runs. {}", running(runs))
+        }
+    }
+}
+
+/// How a client pulls the switch of the guard at `url`, without the disk.
+pub(super) fn by_client(url: Option<&str>) -> String {
+    let at = if url.is_some() { "" } else { " (where the guard listens elsewhere, its log says so at its start)" };
+    format!(
+        "Whoever has a client key, in FILE, pulls it without the disk, by POST /guard/kill: `echo '{CALL}' | svc-guard mcp --key-file FILE \
+         --guard-url {}`{at}. Or close at the venue's own page",
+        url.unwrap_or(USUAL_URL)
+    )
+}
+
+/// An agent's call of the tool that kills.
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pull_kill_switch","arguments":{"reason":"TEXT"}}}"#;
+/// The address of a guard with the default listen address.
+const USUAL_URL: &str = "http://127.0.0.1:8547";
+
+/// How to pull the switch of a guard that runs.
+pub(super) fn running(home: Option<&Path>) -> String {
+    match home {
+        Some(home) => {
+            let home = word(home);
+            format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
+        }
+        None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::refusal::Refusal;
+    use super::*;
+
+    #[test]
+    fn a_kill_that_cannot_be_written_says_what_can_be_done() {
+        let not_pulled =
+            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), None, None).to_string();
+        let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
+        assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
+        assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
+        assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
+        assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
+        let said = not_pulled(io::ErrorKind::PermissionDenied);
+        assert!(said.contains("write that file yourself") && said.contains("--home DIR kill --reason TEXT`"), "{said}");
+        let said = not_pulled(io::ErrorKind::NotFound);
+        assert!(
+            said.contains("there is no folder /my home. A guard that started there") && !said.contains("yourself"),
+            "{said}"
+        );
+        let runs = Some("/other".into());
+        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), None, runs).to_string();
+        assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
+    }
+}

@@ -1,0 +1,90 @@
+//! A word that a command does not take there, with the whole command that does what it was typed for.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::refusal::Refusal;
+use crate::base::mode::Mode;
+use crate::base::shell::word as shell_word;
+use crate::base::text::{short, without_keys};
+
+/// The refusal of such a word, with the command that was meant.
+pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
+    let typed: Vec<&str> = words.iter().map(String::as_str).collect();
+    let told = match (error.kind(), typed.as_slice()) {
+        (ErrorKind::InvalidValue, ["config", "set", what, rest @ ..]) if is(error, what) => {
+            elsewhere(what, rest.first().copied())
+        }
+        (ErrorKind::InvalidValue, ["config", "get", what, ..]) if is(error, what) => {
+            return Some(Refusal::Usage(without_keys(&format!(
+                "{:?} is none of the possible values: network, mode, account, listen, rules, ip_share, equity_cap; what else is \
+                 configured stands in guard.toml, which `svc-guard check-config` reads",
+                short(what)
+            ))));
+        }
+        (ErrorKind::InvalidValue, ["completions", shell, ..]) if is(error, shell) => {
+            format!("there are none for {:?}: `svc-guard completions bash`, zsh or fish", short(shell))
+        }
+        (ErrorKind::UnknownArgument, ["client", "add", rest @ ..]) => in_its_place(rest, "client add --out"),
+        (ErrorKind::UnknownArgument, ["key", "check", rest @ ..]) => in_its_place(rest, "key check --key-stdin <"),
+        (ErrorKind::UnknownArgument, ["key", "replace", rest @ ..]) => in_its_place(rest, "key replace --key-stdin <"),
+        (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if named(error) != "--" => {
+            let file = after(rest, "--file").map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
+            format!("{} is none of a test, which looks at no guard: `svc-guard notify test{file}`", named(error))
+        }
+        _ => return None,
+    };
+    Some(Refusal::Given(without_keys(&told)))
+}
+
+/// The word that the parser stumbled over.
+fn named(error: &clap::Error) -> &str {
+    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidValue];
+    let found = kinds.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    });
+    found.unwrap_or("--")
+}
+
+fn is(error: &clap::Error, word: &str) -> bool {
+    matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value == word && !word.is_empty())
+}
+
+/// The value of a flag.
+fn after<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
+    let spaced = || words.iter().skip_while(|word| **word != flag).nth(1).copied();
+    words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('=')).or_else(spaced)
+}
+
+/// A file that was given without its flag, or behind one that the command has not.
+fn in_its_place(rest: &[&str], command: &str) -> String {
+    let with_value = rest.iter().find_map(|word| word.strip_prefix("--")?.split_once('=')).map(|(_, file)| file);
+    let file = with_value.or_else(|| rest.iter().find(|word| !word.starts_with('-')).copied());
+    let given = rest.first().map_or("", |word| word.split('=').next().unwrap_or_default());
+    let file = file.map_or_else(|| "FILE".to_owned(), shell_word);
+    format!("{:?} is not taken there; a file is given by `svc-guard {command} {file}`", short(given))
+}
+
+/// What changes a value that `config set` does not.
+fn elsewhere(what: &str, value: Option<&str>) -> String {
+    let another = |of: &str, flag: &str, value: &str| {
+        format!(
+            "a home keeps its {of}: `svc-guard --home DIR init {flag} {value}` sets another home up, in the folder DIR"
+        )
+    };
+    let way = match what {
+        "network" | "mode" => {
+            let mode = value.and_then(|value| value.parse::<Mode>().ok());
+            another("mode", "--network", mode.map_or("MODE", Mode::name))
+        }
+        "account" => another("account", "--account", &shell_word(value.unwrap_or("0x..."))),
+        "clients" | "client" => {
+            "`svc-guard client add --out FILE` makes a new client; one is removed from `clients` in guard.toml by hand".to_owned()
+        }
+        "api_wallet" | "key" => "`svc-guard key replace --key-stdin < FILE` puts another key there".to_owned(),
+        _ => "what else stands in the config is changed in guard.toml by hand, as guard.toml(5) tells, and then `svc-guard \
+              check-config` reads it"
+            .to_owned(),
+    };
+    format!("`config set` changes rules, listen, ip_share and equity_cap, not {:?}; {way}", short(what))
+}
