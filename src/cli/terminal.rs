@@ -85,7 +85,7 @@ impl Terminal {
                 _ if answer == BACK => return Err(Refusal::Back),
                 (false, _) => return Ok(answer),
                 (true, Some(default)) => return Ok(default.to_owned()),
-                (true, None) => {}
+                (true, None) => self.say("  This needs an answer; Ctrl-D leaves.\n")?,
             }
         }
     }

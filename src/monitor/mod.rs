@@ -62,6 +62,7 @@ pub const ASSETS: &[Asset] = &[
     Asset { path: "/monitor/icon.svg", content_type: SVG, body: include_str!("icon.svg") },
     Asset { path: "/monitor/icon-warn.svg", content_type: SVG, body: include_str!("icon-warn.svg") },
     Asset { path: "/monitor/icon-bad.svg", content_type: SVG, body: include_str!("icon-bad.svg") },
+    Asset { path: "/monitor/book.js", content_type: SCRIPT, body: lean!("book.js") },
     Asset { path: "/monitor/script.js", content_type: SCRIPT, body: lean!("script.js") },
     Asset { path: "/monitor/dom.js", content_type: SCRIPT, body: lean!("dom.js") },
     Asset { path: "/monitor/feed.js", content_type: SCRIPT, body: lean!("feed.js") },

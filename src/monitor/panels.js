@@ -68,8 +68,11 @@ export function tiles(status, problems) {
   set(document.body, { "data-stale": isStale ? "" : null });
 }
 
-/** While the guard is lost nobody can say how it is. */
-export const unknown = () => tile("t-health", "bad", "■ Not known", "the guard does not answer");
+/** While the guard is lost nobody can say how it is, and nothing counts down. */
+export function unknown() {
+  tile("t-health", "bad", "■ Not known", "the guard does not answer");
+  for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
+}
 
 /** Whether everything is closed, as it was read last. */
 function closed({ mode, positions: held, open_orders: resting, venue, closing }) {
@@ -87,7 +90,7 @@ const DAY_MS = 86_400_000;
 
 /** What a person must know before anything else, with the way out. What counts down is no news to who listens. */
 export function notices(status) {
-  const { killed, kill_file: file, risk, at_ms: nowMs, mode } = status;
+  const { killed, kill_file: file, risk, at_ms: nowMs, mode, alerts: told } = status;
   const list = [];
   const [state, age] = closed(status);
   if (killed !== null) {
@@ -96,7 +99,9 @@ export function notices(status) {
   const { loss, drawdown, limit, limit_pct: percentage } = risk.details ?? {};
   const figures = limit === undefined ? "" : ` Loss ${usd(loss ?? drawdown)}, limit ${usd(limit)} (${clip(percentage, 10)}%).`;
   if (risk.state === "halted_for_day") {
-    const rest = `entries in ${span(DAY_MS - (nowMs % DAY_MS))}, ${age}`;
+    // The day is the venue's: a clock that differs from its own cannot count to its end.
+    const leftMs = told.some(({ code }) => code === "clock_off") ? NaN : Date.parse(`${risk.day}T00:00:00Z`) + DAY_MS - nowMs;
+    const rest = leftMs > 0 ? `entries in ${span(leftMs)}, ${age}` : age;
     list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures} ${state}`, rest]);
   } else if (risk.state !== "active") {
     const way = command(status, `journal-resume --mode ${clip(mode, 20)} --note TEXT`, true) + inContainer(status);
@@ -185,7 +190,7 @@ export function rules({ rules: code }) {
 }
 
 /** Fills a table of columns `[name, class, cell]`. The roles stay where a phone's style takes it apart. */
-function table(id, columns, groups, key, total = null) {
+export function table(id, columns, groups, key, total = null) {
   const whole = byId(id);
   if (!whole.tHead) {
     const heads = columns.map(([name, kind]) => make("th", { scope: "col", role: "columnheader", class: kind }, name));
@@ -235,18 +240,19 @@ function cover({ size, covered_size: covered }) {
   return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of this position", "warn"];
 }
 
-const money = (text, signed = false) => [usd(text, signed), text];
-/** A price and how far the mark is from it. */
-function awayFrom(px, mark) {
+export const money = (text, signed = false) => [usd(text, signed), text];
+/** A price and how far the mark is from it. One that was set stands as it is, one that was worked out as fine as the mark. */
+function awayFrom(px, mark, show) {
   const far = px === null || mark === null ? null : percent(minus(mark, px).replace("-", ""), mark);
-  return far === null ? like(px, mark) : `${like(px, mark)} · ${far}`;
+  return far === null ? show(px, mark) : `${show(px, mark)} · ${far}`;
 }
 
-const isUnknown = (value) => value === undefined || value === null;
+export const isUnknown = (value) => value === undefined || value === null;
 const known = (value, show) => (isUnknown(value) ? "not known" : show(value));
 
-function result({ unrealized_pnl: pnl, value }) {
-  const share = percent(pnl, minus(value, pnl), true);
+/** In percent of what the position was worth at its entry: a short is worth less by what it has won. */
+function result({ unrealized_pnl: pnl, value, side }) {
+  const share = percent(pnl, side === "short" ? plus([value, pnl]) : minus(value, pnl), true);
   return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, isNegative(pnl) ? "bad" : "ok"];
 }
 
@@ -255,13 +261,13 @@ const POSITIONS = [
   ["Side", "", ({ side }) => (side === "long" ? "▲ long" : "▼ short")],
   ["Size", "num", ({ size }) => figure(size)],
   ["Cover", "", cover],
-  ["Stop", "num", ({ stop_px: px, mark_px: mark }) => [awayFrom(px, mark), "How far the mark is from the stop"]],
+  ["Stop", "num", ({ stop_px: px, mark_px: mark }) => [awayFrom(px, mark, figure), "How far the mark is from the stop"]],
   ["Entry", "num", ({ entry_px: px }) => figure(px)],
   ["Mark", "num", ({ mark_px: px }) => figure(px)],
   ["Value", "num", ({ value }) => money(value)],
   ["Result", "num", result],
   ["Risk", "num", ({ risk }) => money(risk)],
-  ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark), px]],
+  ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark, like), px]],
   ["Leverage", "num", ({ leverage, margin_mode: mode }) => `${clip(leverage, 10)}× ${clip(mode, 20)}`],
   ["Funding", "num", ({ funding }) => known(funding, (text) => money(text, true))],
   ["Open since", "num", ({ opened_ms: ms, at_ms: nowMs }) => known(ms, () => [time(ms, nowMs).slice(0, -3), `${moment(ms)}, ${span(nowMs - ms)} ago`])],
@@ -283,28 +289,6 @@ export function positions(status) {
   const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
   put("no-positions", nothing(status, "account_stale", "No positions"));
-}
-
-const recorded = (value, show) => (isUnknown(value) ? "not recorded" : show(value));
-const BOOK = [
-  ["Time", "", ({ name }) => name],
-  ["Result", "num", ({ net }) => recorded(net, () => [usd(net, true), `${clip(net, 60)}: what closing won or lost, less fees, and funding`, isNegative(net) ? "bad" : "ok"])],
-  ["Fees", "num", ({ fees }) => recorded(fees, money)],
-  ["Funding", "num", ({ funding }) => recorded(funding, (text) => money(text, true))],
-  ["Fills", "num", ({ fills }) => recorded(fills, (count) => clip(count, 20))],
-];
-
-/** The book’s figures of some days, null where there are none. */
-export function book(parts) {
-  table("book", BOOK, [{ name: "", rows: parts.map(([name, report]) => ({ name, ...report?.total })) }], ({ name }) => name);
-  const [, all] = parts.at(-1);
-  const lacks = all?.missing_events > 0 || all?.unreadable_lines > 0 ? "A part of the journal is missing, and not in these figures. " : "";
-  const altered = all?.changed_lines > 0 || all?.doubled_lines > 0 ? "Lines of the journal were changed or stand twice: do not rely on these figures. " : "";
-  const unread = all?.book_lacks > 0 ? "The guard told that rows may be missing in the book. " : "";
-  const from = clip(String(all?.recorded_from ?? "").slice(0, 16), 20).replace("T", " ");
-  put("n-book", "UTC days");
-  put("no-book", `${lacks}${altered}${unread}${from ? `Recorded from ${from} UTC on` : ""}`);
-  byId("no-book").hidden = false;
 }
 
 const ORDERS = [
@@ -353,7 +337,7 @@ export function facts({ version, account, account_network: network, venue, api_w
     ["approved until", until === null ? "–" : stamp(until).slice(0, 10)],
     ["Day", clip(risk.day ?? "–", 20)],
     ["Last event", last ? `#${last.seq}` : "–"],
-    ["Times", "UTC; a row’s title has the local one"],
+    ["Times", "UTC; a decision’s row has the local one too"],
   ]);
   const explorer = Object.hasOwn(EXPLORERS, network) && /^0x[0-9a-f]{40}$/.test(account) ? `${EXPLORERS[network]}/explorer/address/${account}` : null;
   set("explorer", { href: explorer });

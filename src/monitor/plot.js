@@ -12,6 +12,8 @@ const DAY_MS = 86_400_000;
 const AGAIN_MS = 30_000;
 /** Two samples further apart than this are not connected: nobody saw what was between them. */
 const MOST_APART_MS = 10_000;
+/** So many of the guard's starts are kept. */
+const MOST_STARTS = 200;
 const STEPS_S = [10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800];
 
 /** The lines of the upper half: the sample's field, its short name in the drawing, its name beneath. */
@@ -38,7 +40,7 @@ export class Plot {
   }
 
   clear() {
-    [this.samples, this.past, this.askAt] = [[], [], 0];
+    [this.samples, this.past, this.starts, this.askAt] = [[], [], [], 0];
     this.isCut = false;
     this.latest = null;
     this.place = null;
@@ -49,6 +51,16 @@ export class Plot {
   /** What comes next is not connected with what was before. */
   cut() {
     this.isCut = true;
+  }
+
+  /** The guard began to run: before that nobody measured. Beside whole minutes a pause as between two samples is none. */
+  began(t, stoppedMs) {
+    this.starts = [...this.starts, { t, isLong: !(t - stoppedMs <= MOST_APART_MS) }].slice(-MOST_STARTS);
+  }
+
+  isOut(last, point) {
+    const isOwn = !last.from && !point.from;
+    return !(point.t - point.from > MINUTE_MS) && this.starts.some(({ t, isLong }) => t > last.t && t <= point.t && (isLong || isOwn));
   }
 
   show(span) {
@@ -64,11 +76,14 @@ export class Plot {
     return { since: Math.max(0, until - this.span), until, step: Math.ceil(this.span / MINUTE_MS / 1440) };
   }
 
-  /** Takes in the points of that, null where they could not be had. */
+  /** Takes in the points of that; null where they could not be had: what was had before stays. */
   remember(points) {
-    if (points === null) this.askAt = this.nowMs + AGAIN_MS;
+    if (points === null) {
+      this.askAt = this.nowMs + AGAIN_MS;
+      return;
+    }
     this.past = [];
-    for (const { at_ms: from, minutes, equity, low, high } of (points ?? []).filter(Boolean)) {
+    for (const { at_ms: from, minutes, equity, low, high } of points.filter(Boolean)) {
       const t = from + minutes * MINUTE_MS;
       const known = [equity, low, high].map(ratio);
       // What is not in its order stands for no time.
@@ -84,18 +99,19 @@ export class Plot {
     // Where a point is many minutes, it has its place before a second of the page.
     const own = this.span > DAY_MS && past.length > 0 ? this.samples.filter(({ t }) => t > past.at(-1).t) : this.samples;
     let place = 0;
+    const push = (last, point, isCut) => all.push({ ...point, isCut: isCut || last === undefined || this.isOut(last, point) });
     const fill = (until) => {
-      while (past[place]?.t <= (all.at(-1)?.t ?? 0)) place += 1;
+      // Of a minute that the page saw a part of, nobody knows when the rest was measured.
+      while (past[place]?.from < (all.at(-1)?.t ?? 0)) place += 1;
       for (; past[place]?.t <= until; place += 1) {
         const last = all.at(-1);
-        // The rest of a minute that the page saw a part of is measured too.
-        all.push({ ...past[place], isCut: last === undefined || past[place].from - last.t >= (last.from ? 1 : MINUTE_MS) });
+        push(last, past[place], past[place].from - last?.t >= (last?.from ? 1 : MINUTE_MS));
       }
     };
     for (const sample of own) {
       if (sample.isCut || sample === own[0]) fill(sample.t);
       const last = all.at(-1);
-      all.push(last?.from ? { ...sample, isCut: sample.t - last.t >= MINUTE_MS } : sample);
+      push(last, sample, last?.from ? sample.t - last.t >= MINUTE_MS : sample.isCut);
     }
     fill(this.nowMs);
     return all;
@@ -149,7 +165,8 @@ export class Plot {
       return;
     }
     const start = Math.min(shown[0].t, end - MINUTE_MS);
-    const [left, right] = [width < 480 ? 50 : 60, width < 480 ? 64 : 78];
+    const left = Math.max(width < 480 ? 50 : 60, 14 + 6.3 * this.widest(shown));
+    const right = width < 480 ? 64 : 78;
     const x = (t) => left + ((t - start) / (end - start)) * (width - left - right);
     const lower = Math.round(height * 0.26);
     const upper = height - lower - 46;
@@ -161,6 +178,16 @@ export class Plot {
     set(this.svg, { "aria-label": this.inWords(shown) });
     [this.shown, this.x, this.foot] = [shown, x, height - 20];
     this.mark();
+  }
+
+  /** How many characters the longest amount beside the drawing has. */
+  widest(shown) {
+    const fields = [...(this.scale === "fit" ? ["equity"] : LINES.map(([field]) => field)), "low", "high", "down", "limit"];
+    const values = shown.flatMap((sample) => fields.map((field) => sample[field])).filter(Number.isFinite);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    // Both ends of the scale lie a little beyond, and close together they have cents.
+    const digits = Math.max(...[low, high].map((value) => amount(value * 1.1, 0).length));
+    return digits + (high - low < 5 ? 3 : 0);
   }
 
   /** Reads out the sample that is nearest to a place in the drawing. */
@@ -281,7 +308,11 @@ function only(samples, field, isGood) {
   const kept = [];
   for (const sample of samples) {
     isCut ||= sample.isCut;
-    if (!isGood(sample[field])) continue;
+    if (!isGood(sample[field])) {
+      // Where it was not measured, nothing is drawn over.
+      isCut = true;
+      continue;
+    }
     kept.push({ ...sample, isCut });
     isCut = false;
   }
@@ -315,6 +346,10 @@ const under = (run, x, y, top) =>
 /** A number as the decimal string that the rest of the page writes. */
 const written = (number) => Number(number).toFixed(6);
 
+/** An amount beside the drawing. */
+const amount = (value, places) =>
+  value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }).replace("-", "−");
+
 /** Round amounts beside the drawing, with lines through it. */
 function scale(low, high, y, box, most = 5) {
   const wide = (high - low) / most;
@@ -324,7 +359,7 @@ function scale(low, high, y, box, most = 5) {
   for (let value = Math.ceil(low / step) * step; value <= high && parts.length < 24; value += step) {
     const height = y(value);
     if (height > box.bottom + 1 || height < box.top - 1) continue;
-    const text = value.toLocaleString("en-US", { minimumFractionDigits: step < 1 ? 2 : 0, maximumFractionDigits: step < 1 ? 2 : 0 });
+    const text = amount(Math.abs(value) < step / 2 ? 0 : value, step < 1 ? 2 : 0);
     parts.push(draw("line", { x1: box.left, x2: box.right, y1: height, y2: height, class: "grid" }));
     parts.push(draw("text", { x: box.left - 6, y: height + 4, "text-anchor": "end", class: "tick" }, text));
   }

@@ -1,6 +1,7 @@
 // The page: puts what the feed reads where it belongs, and says at once when nothing can be read any more.
 
 import { byId, put, set } from "./dom.js";
+import { Book } from "./book.js";
 import { Feed, beside } from "./feed.js";
 import * as panels from "./panels.js";
 import { Plot } from "./plot.js";
@@ -9,24 +10,23 @@ import { clip, local, span, stamp } from "./text.js";
 
 /** An answer older than this is told of although none has failed yet. */
 const LATE_MS = 2500;
-/** How often the book is read, and how often where something was booked since. */
-const BOOK_MS = 300_000;
-const BOOKED_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const plot = new Plot(byId("plot"), byId("lines"), byId("readout"));
-const stream = new Stream(byId("stream"), byId("no-stream"));
+const book = new Book();
+const stream = new Stream(byId("stream"), byId("no-stream"), byId("older"));
 const teller = new Teller(byId("said"));
 const opened = performance.now();
 let read = null;
 let problem = null;
 let goodbye = null;
 let nowMs = NaN;
+let known = null;
 let hasNews = false;
 let isNew = true;
-let bookAt = -Infinity;
-let isBooked = false;
 let era = 0;
+let stoppedMs = NaN;
+/** When the past of the drawing was had last, and whether it was the last time it was asked for. */
+let past = { at: null, isFailed: false };
 
 new Feed({
   begin(oldest) {
@@ -35,10 +35,11 @@ new Feed({
   },
   events(list) {
     for (const event of list) {
-      // What happened while the guard was down, nobody saw.
-      if (event.kind === "started" || event.kind === "stopped") plot.cut();
+      // Before its first start there was no guard to be out.
+      if (event.kind === "started" && event.seq > 1) plot.began(event.at_ms, stoppedMs);
+      stoppedMs = event.kind === "stopped" ? event.at_ms : NaN;
       if (event.kind === "decision") isNew = false;
-      if (event.kind === "fill" || event.kind === "funding") isBooked = true;
+      if (event.kind === "fill" || event.kind === "funding") book.booked();
       if (event.kind === "stopped") goodbye = `It stopped: ${clip(event.reason, 200)}.`;
       if (event.kind === "started") goodbye = null;
     }
@@ -54,8 +55,9 @@ new Feed({
   changed() {
     stream.clear();
     plot.clear();
+    book.forget();
     goodbye = null;
-    [isNew, bookAt, era] = [true, -Infinity, era + 1];
+    [isNew, era, stoppedMs, past] = [true, era + 1, NaN, { at: null, isFailed: false }];
     stream.note("gap", "≀", "This is another journal than before: what the page showed until now is gone.");
   },
   state(status, problems) {
@@ -72,7 +74,8 @@ new Feed({
     panels.first(status, isNew);
     plot.addStatus(status);
     name(status, problems);
-    [read, problem, nowMs, hasNews] = [performance.now(), null, status.at_ms, true];
+    [read, problem, nowMs, hasNews, known] = [performance.now(), null, status.at_ms, true, status];
+    stream.day(nowMs);
     tick();
     readPast();
     readBook();
@@ -103,22 +106,14 @@ function single(work) {
 const readPast = single(async () => {
   const [of, wish] = [era, plot.wish()];
   if (wish === null) return;
-  const past = await kept(wish);
+  const points = await kept(wish);
   if (of !== era) return;
-  plot.remember(past);
-  byId("no-past").hidden = past !== null;
+  plot.remember(points);
+  past = { at: points === null ? past.at : performance.now(), isFailed: points === null };
+  tick();
 });
 
-/** Reads the book of today and of thirty days, where that is due. */
-const readBook = single(async () => {
-  if (nowMs - bookAt < (isBooked ? BOOKED_MS : BOOK_MS)) return;
-  [bookAt, isBooked] = [nowMs, false];
-  const of = era;
-  const day = (before) => stamp(nowMs - before * DAY_MS).slice(0, 10);
-  const days = (before) => beside(`/guard/report?from=${day(before)}&to=${day(0)}&by=day`);
-  const parts = [["Today", await days(0)], ["Last 30 days", await days(29)]];
-  if (of === era) panels.book(parts);
-});
+const readBook = single(() => book.read(known));
 
 /** All points of an answer in parts; null where one cannot be had. */
 async function kept({ since, until, step }) {
@@ -158,6 +153,10 @@ function tick() {
   const own = local(guardMs);
   put("clock", read === null ? "" : `${stamp(guardMs).slice(11, 19)} UTC${own === null ? "" : ` · ${own} here`}`);
   put("age", read === null ? "" : `${span(ageMs)} ago`);
+  const pastAge = past.at === null ? "not read" : `read ${span(performance.now() - past.at)} ago, and not again`;
+  put("no-past", `▲ The time before this page was opened: ${pastAge}`);
+  byId("no-past").hidden = !past.isFailed;
+  book.tick();
   set("lost", { class: "banner bad" });
   byId("lost").hidden = !isLost;
   if (isLost) {
@@ -178,6 +177,6 @@ for (const input of document.querySelectorAll("input[name=span], input[name=scal
   });
 }
 for (const input of document.querySelectorAll("input[name=show]")) {
-  input.addEventListener("change", () => set("stream", { "data-show": input.value }));
+  input.addEventListener("change", () => stream.show(input.value));
 }
 byId("filter").addEventListener("input", (event) => stream.filter(event.target.value));

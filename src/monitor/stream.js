@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, figure, moment, ratio, short, stamp, time, usd, words } from "./text.js";
+import { clip, figure, local, moment, ratio, short, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -62,20 +62,60 @@ function refusal(reply) {
 const texts = (list) => (Array.isArray(list) ? list : []).map((text) => clip(text));
 const problems = (event) => (event.problems ?? []).map(({ coin, text }) => `${clip(coin ?? "Account", 40)}: ${clip(text)}`);
 
+/** Which events are shown, by the verdict of each that has one. */
+const SHOWN = { all: () => true, decisions: (verdict) => verdict !== undefined, changed: (verdict) => verdict === "resize" || verdict === "veto" };
+
+/** A word of the page's own stands whatever is asked for: it tells of what is missing between. */
+const isOwn = (row) => row.classList.contains("own");
+
 export class Stream {
-  constructor(list, empty) {
-    [this.list, this.empty] = [list, empty];
-    [this.risk, this.wanted] = [null, ""];
+  constructor(list, empty, older) {
+    [this.list, this.empty, this.older] = [list, empty, older];
+    [this.risk, this.wanted, this.kinds] = [null, "", "all"];
   }
 
   /** Shows only the rows that hold a text. */
   filter(text) {
     this.wanted = text.trim().toLowerCase();
+    this.judgeAll();
+  }
+
+  /** Shows only the rows of these kinds. */
+  show(kinds) {
+    this.kinds = kinds;
+    this.judgeAll();
+  }
+
+  judgeAll() {
     for (const row of this.list.children) this.judge(row);
+    this.count();
   }
 
   judge(row) {
-    row.classList.toggle("out", !row.textContent.toLowerCase().includes(this.wanted));
+    const isWanted = SHOWN[this.kinds](row.dataset.verdict) && row.textContent.toLowerCase().includes(this.wanted);
+    row.classList.toggle("out", !isOwn(row) && !isWanted);
+  }
+
+  /** Says it where there is nothing to see. */
+  count() {
+    const events = [...this.list.children].filter((row) => !isOwn(row));
+    const isBlank = events.every((row) => row.classList.contains("out"));
+    this.empty.hidden = !isBlank || (events.length === 0 && this.list.children.length > 0);
+    put(this.empty, events.length === 0 ? "No events yet" : `None of the ${events.length} events here is of that kind and holds that text`);
+  }
+
+  /** Rows of before today have their date, once there is a new day. */
+  day(nowMs) {
+    const day = stamp(nowMs).slice(0, 10);
+    if (day === this.today) return;
+    this.today = day;
+    for (const at of this.list.querySelectorAll("time")) put(at, time(Date.parse(at.dateTime), nowMs));
+  }
+
+  /** Only so many rows are kept, and that is said. */
+  leaveOut() {
+    put(this.older, `The newest ${MOST_ROWS} rows stand here. What is older is in the journal on disk.`);
+    this.older.hidden = false;
   }
 
   /** A risk event that says nothing new has no row. */
@@ -90,11 +130,13 @@ export class Stream {
   clear() {
     this.list.replaceChildren();
     this.risk = null;
-    this.empty.hidden = false;
+    this.older.hidden = true;
+    this.count();
   }
 
   add(events, nowMs) {
     const rows = events.slice(-MOST_ROWS * 4).filter((event) => this.isNews(event)).map((event) => rowOf(event, nowMs)).filter((row) => row !== null);
+    if (rows.length > MOST_ROWS) this.leaveOut();
     this.insert(rows.slice(-MOST_ROWS));
   }
 
@@ -105,10 +147,11 @@ export class Stream {
 
   insert(rows) {
     if (rows.length === 0) return;
-    this.empty.hidden = true;
     for (const row of rows) this.judge(row);
     this.list.prepend(...rows.reverse());
+    if (this.list.children.length > MOST_ROWS) this.leaveOut();
     while (this.list.children.length > MOST_ROWS) this.list.lastElementChild.remove();
+    this.count();
   }
 }
 
@@ -138,7 +181,9 @@ function decision(event, nowMs) {
 function row(event, nowMs, attributes, mark, body) {
   const at = make("time", { datetime: stamp(event.at_ms), title: moment(event.at_ms), class: "num" }, time(event.at_ms, nowMs));
   const seq = make("span", { class: "seq num", title: "Event number" }, `#${event.seq}`);
-  return make("li", attributes, make("div", { class: "when" }, at, seq), mark, make("div", { class: "what" }, ...body));
+  const own = local(event.at_ms);
+  const here = own === null ? null : make("span", { class: "here num" }, `${own} here`);
+  return make("li", attributes, make("div", { class: "when" }, at, seq, here), mark, make("div", { class: "what" }, ...body));
 }
 
 const badge = (sign, text, tone) =>

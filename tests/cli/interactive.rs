@@ -35,6 +35,8 @@ fn enter_alone_sets_paper_up_and_every_rule_is_explained() {
     screen.expect("Setting svc-guard up in");
     screen.expect("paper    judges and records, and sends nothing");
     screen.answer("Mode [paper]", "");
+    screen.answer("Account (0x...)", "");
+    screen.expect("This needs an answer");
     screen.answer("Account (0x...)", "0x12");
     screen.expect("must be an address: 0x and 40 hex digits");
     screen.answer("Account (0x...)", ACCOUNT);
@@ -45,7 +47,11 @@ fn enter_alone_sets_paper_up_and_every_rule_is_explained() {
     }
     screen.answer("Enter to keep these [keep]", "");
     screen.answer("Equity cap in USDC [none]", "");
-    screen.answer("Listen address [127.0.0.1:8547]", "");
+    // Said at once, while it can be gone back to.
+    screen.answer("Listen address [127.0.0.1:8547]", "0.0.0.0:8547");
+    screen.expect("Warning: 0.0.0.0:8547 is not this machine's alone; other machines may reach it");
+    screen.answer("Share [1]", "back");
+    screen.answer("Listen address [0.0.0.0:8547]", "127.0.0.1:8547");
     screen.answer("Share [1]", "1/9");
     screen.expect("leaves 133 of the venue's 1200 weight");
     screen.answer("Share [1]", "1/2");
@@ -95,6 +101,9 @@ fn rules_are_changed_one_by_one_or_as_a_whole() {
     screen.answer("Enter to keep these [keep]", "speed = 1");
     screen.expect("speed is not a rule");
     screen.answer("Enter to keep these [keep]", "markets");
+    // A market may have any name, but not that of the rule that is wanted next.
+    screen.answer("new value [all]", "leverage");
+    screen.expect("leverage: is a rule, and no value of markets");
     screen.answer("new value [all]", "BTC, ETH");
     screen.expect("entries are allowed in BTC, ETH");
     screen.answer("Enter to keep these [keep]", "");

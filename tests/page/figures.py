@@ -15,10 +15,10 @@ def figure(text):
     return "–" if text is None else f"{Decimal(text):,f}"
 
 
-def away(px, mark):
-    """A price and how far the mark is from it, as a table has them."""
+def away(px, mark, is_exact=False):
+    """A price and how far the mark is from it, as a table has them; one that is not exact is as fine as the mark."""
     if px is None:
         return "–"
     mark_places = len(mark.partition(".")[2])
-    rounded = str(round(Decimal(px), mark_places)) if len(px.partition(".")[2]) > mark_places else px
+    rounded = str(round(Decimal(px), mark_places)) if not is_exact and len(px.partition(".")[2]) > mark_places else px
     return f"{figure(rounded)} · {abs(Decimal(mark) - Decimal(px)) * 100 / Decimal(mark):.1f}%"

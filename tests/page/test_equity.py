@@ -133,7 +133,7 @@ def test_a_past_that_cannot_be_read_is_said(stand_of, monitor_of, wrong):
     with_past(stand)
     answer = WRONG[wrong]
     monitor = monitor_of(stand, before=lambda page: page.route("**/guard/equity*", lambda route: route.fulfill(**answer)))
-    expect(monitor.page.locator("#no-past")).to_have_text("Before this page was opened: not recorded")
+    expect(monitor.page.locator("#no-past")).to_have_text("▲ The time before this page was opened: not read")
     expect(monitor.page.locator("#no-past")).to_be_visible()
     assert len(until_runs(monitor, 1)[0]) < 20
     if wrong == "nothing there":
@@ -210,7 +210,8 @@ def test_what_is_not_recorded_is_no_zero(stand_of, monitor_of, wrong):
         stand, before=lambda page: page.route("**/guard/report*", lambda route: route.fulfill(**answer)), width=375, height=800
     )
     rows = monitor.until_table("book", lambda rows: len(rows) == 2)
-    assert rows == [[name, *["not recorded"] * 4] for name in ("Today", "Last 30 days")]
+    word = "not recorded" if wrong == "nothing recorded" else "not read"
+    assert rows == [[name, *[word] * 4] for name in ("Today", "Last 30 days")]
     assert monitor.is_wide() == 0
 
 

@@ -20,12 +20,13 @@ def test_positions_with_their_cover(busy, monitor_of):
             side,
             figure(position["size"]),
             "● full",
-            away(position["stop_px"], position["mark_px"]),
+            away(position["stop_px"], position["mark_px"], is_exact=True),
             figure(position["entry_px"]),
             figure(position["mark_px"]),
             usd(position["value"]),
         ]
-        paid = Decimal(position["value"]) - Decimal(position["unrealized_pnl"])
+        won = Decimal(position["unrealized_pnl"]) * (-1 if position["side"] == "short" else 1)
+        paid = Decimal(position["value"]) - won
         share = Decimal(position["unrealized_pnl"]) * 100 / paid
         sign = "+" if share > 0 else "−" if share < 0 else ""
         assert row[8] == f"{usd(position['unrealized_pnl'], signed=True)} · {sign}{abs(share):.1f}%"
@@ -41,6 +42,26 @@ def test_positions_with_their_cover(busy, monitor_of):
     assert whole[12] == usd(str(sum(Decimal(one["funding"]) for one in held)), signed=True)
     heads = monitor.page.locator("#positions thead th").all_inner_texts()
     assert heads[2:5] == ["Size", "Cover", "Stop"] and heads[9] == "Risk"
+
+
+def test_the_result_in_percent_is_of_the_entry(busy, monitor_of):
+    """A short that fell from 2500 to 1300 has won 48%; a stop stands as it was set, also where the mark has fewer places."""
+
+    def moved(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            short, long = {"side": "short", "unrealized_pnl": "480", "value": "520"}, {"side": "long", "unrealized_pnl": "-10", "value": "190"}
+            told["positions"][0].update(**short, mark_px="1300", stop_px="1310.55")
+            told["positions"][1].update(**long, mark_px="10", stop_px="9.8")
+            route.fulfill(response=answer, json=told)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(busy, before=moved)
+    rows = monitor.until_table("positions", lambda rows: len(rows) == 2)
+    assert [row[8] for row in rows] == ["+480.00 · +48.0%", "−10.00 · −5.0%"]
+    assert [row[4] for row in rows] == ["1,310.55 · 0.8%", "9.8 · 2.0%"]
 
 
 def test_what_is_not_known_of_a_position_is_no_zero(stand_of, monitor_of):

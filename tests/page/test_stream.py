@@ -112,6 +112,9 @@ def test_a_gap_is_shown_as_a_gap(stand_of, monitor_of):
     seqs = monitor.page.locator("#stream > li").all_inner_texts()
     gap = next(place for place, text in enumerate(seqs) if "Gap" in text)
     assert f"#{decided[-1]}" in seqs[gap - 1] and f"#{last}" in seqs[gap + 1]
+    # Whatever is asked for, what is missing may have been of it.
+    monitor.page.locator("#filter").fill("ETH")
+    expect(monitor.page.locator("#stream .gap")).to_be_visible()
 
 
 def test_what_is_too_old_is_no_gap(stand_of, monitor_of):
@@ -157,6 +160,12 @@ def test_rows_are_bounded(stand_of, monitor_of):
     expect(monitor.page.locator("#stream > li").last).to_contain_text("#901")
     assert max(asked) <= 200
     assert monitor.is_wide() == 0
+    # That there were more is said, and that nothing of what is there holds a text.
+    expect(monitor.page.locator("#older")).to_have_text("The newest 300 rows stand here. What is older is in the journal on disk.")
+    monitor.page.locator("#filter").fill("no such text")
+    expect(monitor.page.locator("#no-stream")).to_have_text("None of the 300 events here is of that kind and holds that text")
+    monitor.page.locator("#filter").fill("#1200")
+    expect(monitor.page.locator("#no-stream")).to_be_hidden()
 
 
 def test_answers_too_long_are_asked_for_in_parts(stand_of, monitor_of):

@@ -7,6 +7,7 @@ use super::super::refusal::Refusal;
 use super::super::terminal::{BACK, Terminal};
 use super::super::{mainnet, wallet};
 use super::answers::{Answers, Args, KeyStoreChoice};
+use super::report::open_to_others;
 use super::{new_file, rules, summary};
 use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
@@ -202,7 +203,11 @@ impl Interview<'_> {
         }
         self.terminal.say("\nThe bot reaches the guard at this address, on this machine.\n")?;
         let before = self.config().listen.to_string();
-        self.answered.listen = Some(self.terminal.ask_for("Listen address", Some(&before), parse_listen)?);
+        let listen = self.terminal.ask_for("Listen address", Some(&before), parse_listen)?;
+        if let Some(warning) = open_to_others(listen) {
+            self.terminal.say(&format!("  Warning: {warning}\n"))?;
+        }
+        self.answered.listen = Some(listen);
         Ok(true)
     }
 

@@ -1,6 +1,7 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use zeroize::Zeroizing;
@@ -16,11 +17,17 @@ use crate::home::{Config, Home, KeyStore, Pairing, base_url};
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
 
+/// Who else reaches a guard at this address.
+pub(super) fn open_to_others(listen: SocketAddr) -> Option<String> {
+    let is_open = !listen.ip().is_loopback();
+    is_open.then(|| format!("{listen} is not this machine's alone; other machines may reach it"))
+}
+
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
     notes.iter().for_each(|note| say(note));
-    if !config.listen.ip().is_loopback() {
-        say(&format!("warning: {} is not this machine's alone; other machines may reach it", config.listen));
+    if let Some(warning) = open_to_others(config.listen) {
+        say(&format!("warning: {warning}"));
     }
     let lost = if client_key_file.is_none() { LOST } else { "" };
     let done = format!("{} is set up{lost}", home.dir().display());

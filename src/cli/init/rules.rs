@@ -4,7 +4,7 @@ use super::super::one_rule::{meant, several, shown, with};
 use super::super::refusal::Refusal;
 use super::super::rules_place::Place;
 use super::super::rules_source;
-use super::super::terminal::Terminal;
+use super::super::terminal::{BACK, Terminal};
 use super::new_file;
 use crate::base::mode::Mode;
 use crate::rules::Rules;
@@ -94,7 +94,12 @@ fn change(terminal: &Terminal, rules: &Rules, key: &str) -> Result<Result<Rules,
         return Ok(Err(no_rule(key)));
     };
     let (now, question) = (shown(rule), format!("{key}: {}; new value", rule.words));
-    terminal.ask_for(&question, Some(&now), |typed| with(&described, key, typed)).map(Ok)
+    let read = |typed: &str| match described.iter().find(|rule| rule.key == typed) {
+        // Any word could be a market's name: another rule's is none.
+        Some(other) => Err(format!("is a rule, and no value of {key}; `{BACK}` first, then {}", other.key)),
+        None => with(&described, key, typed),
+    };
+    terminal.ask_for(&question, Some(&now), read).map(Ok)
 }
 
 #[cfg(test)]

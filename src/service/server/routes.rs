@@ -47,6 +47,7 @@ const ROUTES: &[Route] = &[
     Route { path: "/monitor/icon.svg", ..GET },
     Route { path: "/monitor/icon-warn.svg", ..GET },
     Route { path: "/monitor/icon-bad.svg", ..GET },
+    Route { path: "/monitor/book.js", ..GET },
     Route { path: "/monitor/script.js", ..GET },
     Route { path: "/monitor/dom.js", ..GET },
     Route { path: "/monitor/feed.js", ..GET },
