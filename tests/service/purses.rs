@@ -29,7 +29,7 @@ fn a_transfer_counts_in_the_purse_of_its_own_time() {
     in_time("the first sum", || stand.events_of("balance").pop());
     class_transfer(&stand, "77");
     let before = (json!("77"), false);
-    assert_eq!(transfers(&stand, 1), [before.clone()]);
+    assert_eq!(transfers(&stand, 1), std::slice::from_ref(&before));
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     class_transfer(&stand, "78");
     stand.venue.setting("abstraction", json!("unifiedAccount")).unwrap();

@@ -34,7 +34,7 @@ fn what_is_critical_goes_before_all_that_is_not() {
     assert_eq!(told(&mut office, NOW), ["c0", "c1", "c2", "i0", "w0", "i1", "w1", "i2", "w2"]);
     // What lasts is told again before the others too, but a target that is too slow for even that hears the others as well.
     let begun = notice("kill", Severity::Critical).begins();
-    office.watch.open.insert(begun.topic(), begun.clone());
+    office.watch.open.insert(begun.topic(), begun);
     for number in 0..3 {
         file(&mut office, notice(&format!("i{number}"), Severity::Info));
     }
