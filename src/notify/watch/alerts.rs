@@ -12,6 +12,8 @@ use crate::record::status::Status;
 const WALLET_ALERT: &str = "api_wallet_expiring";
 /// Alerts that are told one by one at most; those beyond are told together.
 pub(in crate::notify) const MAX_ALERTS: usize = 128;
+/// Codes whose first alert is told whatever else stands, more than the guard has.
+const MOST_CODES: usize = 128;
 /// Those beyond, of one weight.
 const MORE: &str = "alerts_more";
 /// Of those beyond, so many are named.
@@ -42,12 +44,17 @@ impl Watch {
     }
 
     /// Tells of alerts that are new, as long as there is room, which the gravest get first: what stands already keeps its place, or each
-    /// would be told anew for ever.
+    /// would be told anew for ever. The first of a code always has room: many of one thing must not hide another.
     fn begin_alerts(&mut self, standing: BTreeMap<String, Notice>, now_ms: u64) {
-        let room = MAX_ALERTS.saturating_sub(self.open.values().filter(|notice| is_alert(notice)).count());
+        let told = self.open.values().filter(|notice| is_alert(notice));
+        let room = MAX_ALERTS.saturating_sub(told.clone().count());
+        let mut codes: BTreeSet<String> = told.map(|notice| notice.code.clone()).collect();
         let mut new: Vec<Notice> = standing.into_values().filter(|notice| !self.lasts(&notice.topic())).collect();
         new.sort_by_key(|notice| Reverse(notice.severity));
-        let beyond = new.split_off(room.min(new.len()));
+        let is_first = |notice: &Notice| codes.len() < MOST_CODES && codes.insert(notice.code.clone());
+        let (mut new, mut others): (Vec<_>, Vec<_>) = new.into_iter().partition(is_first);
+        let beyond = others.split_off(room.saturating_sub(new.len()).min(others.len()));
+        new.append(&mut others);
         new.sort_by_key(Notice::topic);
         new.into_iter().for_each(|notice| self.begin(notice));
         for severity in [Severity::Critical, Severity::Warning, Severity::Info] {
