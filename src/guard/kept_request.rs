@@ -1,4 +1,4 @@
-//! What is kept of a refused request: in its event, and, where no client signed it, while it waits to be refused.
+//! The part of a refused request that is kept: in its event, and, where no client signed it, while it waits to be refused.
 
 use std::borrow::Cow;
 
