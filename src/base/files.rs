@@ -82,7 +82,7 @@ impl fmt::Display for FileError {
                 let (user, name) = (user_name(*uid), word(&self.path));
                 write!(
                     f,
-                    "{path} belongs to {user}, who could change it; it must belong to this user: `sudo chown \"$(id -u)\" {name}` \
+                    "{path} belongs to the user with uid {uid} ({user}), who could change it; it must belong to this user: `sudo chown \"$(id -u)\" {name}` \
                      if you trust what it says, `rm -f {name}` if you did not put it there"
                 )
             }

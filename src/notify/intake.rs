@@ -58,8 +58,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events = past(cursor).0.iter().filter_map(|line| Event::parse(line)).collect();
     }
     shared.pulse.guard(seen == Seen::Well);
-    let guard_ms = status.as_ref().map(|status| status.at_ms);
-    let summary = summary(guard, shared, intake, (&seen, guard_ms));
+    let summary = summary(guard, shared, intake, &seen);
     let now = wall_ms();
     let mut office = lock(&shared.office);
     office.watch.not_in_journal = not_there;
@@ -154,12 +153,12 @@ fn summary(
     guard: &GuardLook,
     shared: &Shared,
     intake: &mut Intake,
-    (seen, guard_ms): (&Seen, Option<u64>),
+    seen: &Seen,
 ) -> Option<(Due, Result<Report, String>)> {
     let due = {
         let mut office = lock(&shared.office);
         let clock = office.clock();
-        office.watch.summary_due(clock, intake.summary?, (wall_ms(), guard_ms))?
+        office.watch.summary_due(clock, intake.summary?, wall_ms())?
     };
     let book = match seen {
         Seen::Away(_) => Err("the guard does not answer".to_owned()),

@@ -81,8 +81,8 @@ impl Told {
     }
 
     fn summarises(&mut self) {
-        assert!(self.watch.summary_due(Clock::default(), 0, (NOW - DAY, None)).is_none());
-        let due = self.watch.summary_due(Clock::default(), 0, (NOW, None)).unwrap();
+        assert!(self.watch.summary_due(Clock::default(), 0, NOW - DAY).is_none());
+        let due = self.watch.summary_due(Clock::default(), 0, NOW).unwrap();
         let status = self.status(json!({}));
         self.watch.summarise(Some(&status), due, Err("it is busy"), NOW);
     }

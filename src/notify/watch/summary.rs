@@ -22,14 +22,8 @@ pub(in crate::notify) struct Due {
 }
 
 impl Watch {
-    /// The summary whose minute of the day has come, of the days that have ended by the guard's clock, where it answers: its book
-    /// goes by that. The first one is due a day after the notifier began at most.
-    pub(in crate::notify) fn summary_due(
-        &mut self,
-        clock: Clock,
-        minute: u64,
-        (now_ms, guard_ms): (u64, Option<u64>),
-    ) -> Option<Due> {
+    /// The summary whose minute of the day has come. The first one is due a day after the notifier began at most.
+    pub(in crate::notify) fn summary_due(&mut self, clock: Clock, minute: u64, now_ms: u64) -> Option<Due> {
         let round = clock.rounds(now_ms, minute);
         let last = self.summary_round.get_or_insert(round);
         // A clock that was set back says the same minute twice, and by one that is ahead no day has ended: then the last day that
@@ -38,7 +32,7 @@ impl Watch {
         if round == *last {
             return None;
         }
-        let to = day_of(guard_ms.unwrap_or(now_ms)).preceding();
+        let to = day_of(now_ms).preceding();
         if self.summary_to == Some(to.number()) {
             return None;
         }

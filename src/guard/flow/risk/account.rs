@@ -93,7 +93,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     risk.jumped = last.is_some_and(|(before, _)| jumps(before, mark.equity));
     let is_settled = risk.unvalued.is_some() || risk.add_settled(cash, now_ms);
     if !is_settled && !risk.settled.has_agreed() {
-        // Entries wait for a second one, and so do a day that has begun and what was lost in it.
+        // A day that has begun waits for a second one, and so does what was lost in it.
         step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
     ask_for_ledger(step);

@@ -17,6 +17,5 @@ pub(crate) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     account_mode::check(guard)?;
     markets_changed::check(guard)?;
     account_stale::check(guard, account, now_ms)?;
-    starting::check_equity(guard)?;
     price_stale::check(guard, now_ms)
 }

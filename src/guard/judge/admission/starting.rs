@@ -22,16 +22,6 @@ pub(crate) fn check_reads(guard: &Guard) -> Result<&AccountView, Veto> {
     Ok(account)
 }
 
-/// Refuses an entry before two reads have agreed on what the account is worth: losses are measured by that, and the first read
-/// may be wrong.
-pub(crate) fn check_equity(guard: &Guard) -> Result<(), Veto> {
-    if guard.risk.settled.has_agreed() {
-        return Ok(());
-    }
-    let text = "no two reads of the account have agreed on its equity since the start; try again in a moment";
-    Err(Veto::new(Code::Starting, text))
-}
-
 /// Refuses every request, exits too, before it is known whether the account is a sub-account or vault: sent without its
 /// name, an action would reach the positions of the master account.
 pub(crate) fn check_account_kind(guard: &Guard) -> Result<(), Veto> {

@@ -10,7 +10,7 @@ const YESTERDAY: &str = "2027-01-14";
 
 /// Tells the summary if it is due, and gives the days that it is about.
 fn summarise(watch: &mut Watch, clock: Clock, minute: u64, now_ms: u64) -> Option<(String, String)> {
-    let due = watch.summary_due(clock, minute, (now_ms, None))?;
+    let due = watch.summary_due(clock, minute, now_ms)?;
     watch.summarise(Some(&status(json!({"equity": "10000"}))), due, Err("it is busy"), now_ms);
     Some((due.from.to_string(), due.to.to_string()))
 }
@@ -32,8 +32,8 @@ fn figures() -> Value {
 /// The text of the summary with this report, of a notifier that began a day ago.
 fn said(report: &Report) -> String {
     let mut watch = watch();
-    assert!(watch.summary_due(Clock::default(), 0, (NOW - DAY, None)).is_none());
-    let due = watch.summary_due(Clock::default(), 0, (NOW, None)).unwrap();
+    assert!(watch.summary_due(Clock::default(), 0, NOW - DAY).is_none());
+    let due = watch.summary_due(Clock::default(), 0, NOW).unwrap();
     watch.summarise(Some(&status(json!({}))), due, Ok(report), NOW);
     watch.take().remove(0).happened
 }
@@ -66,29 +66,6 @@ fn a_summary_comes_again_after_a_clock_that_was_far_ahead() {
     let wanted = [TODAY, "2027-01-16", "2027-01-17"].map(|to| (TODAY, to));
     assert_eq!(days.collect::<Vec<_>>(), wanted.map(|(from, to)| (from.to_owned(), to.to_owned())));
     assert_eq!(told(&mut watch), ["summary once"; 3]);
-}
-
-/// The notifier's own clock says when; which days have ended says the guard's, whose book they are.
-#[test]
-fn no_day_is_told_before_it_has_ended_for_the_guard_and_none_is_left_out() {
-    let clock = Clock::default();
-    let mut watch = watch();
-    let mut tell = |now_ms: u64, guard_ms: u64| {
-        let due = watch.summary_due(clock, 0, (now_ms, Some(guard_ms)))?;
-        watch.summarise(Some(&status(json!({}))), due, Ok(&report(figures(), &json!({}))), now_ms);
-        Some((due.from.to_string(), due.to.to_string()))
-    };
-    let days = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
-    assert_eq!(tell(NOW - DAY, NOW - DAY), None);
-    assert_eq!(tell(NOW, NOW), days(YESTERDAY, YESTERDAY));
-    // A day ahead for an hour, and back: today has not ended, and is told once it has.
-    assert_eq!(tell(NOW + DAY, NOW + 1), None, "no day has ended since");
-    assert_eq!(tell(NOW + 60_000, NOW + 60_000), None);
-    assert_eq!(tell(NOW + DAY, NOW + DAY), days(TODAY, TODAY));
-    // Back over the minute of the day, and over it once more.
-    assert_eq!(tell(NOW + DAY / 2, NOW + DAY), None);
-    assert_eq!(tell(NOW + DAY + 1, NOW + DAY + 1), None, "told already");
-    assert_eq!(tell(NOW + 2 * DAY, NOW + 2 * DAY), days("2027-01-16", "2027-01-16"));
 }
 
 #[test]
@@ -165,17 +142,17 @@ fn days_whose_report_did_not_come_are_told_the_next_time() {
     assert!(text.contains("because it is busy.") && text.contains(&command), "{text}");
     let kept: Watch = serde_json::from_str(&serde_json::to_string(&watch).unwrap()).unwrap();
     let mut watch = kept;
-    let due = watch.summary_due(clock, 0, (NOW + DAY, None)).unwrap();
+    let due = watch.summary_due(clock, 0, NOW + DAY).unwrap();
     assert_eq!((due.from.to_string(), due.to.to_string()), (YESTERDAY.to_owned(), TODAY.to_owned()));
     watch.summarise(None, due, Ok(&report(figures(), &json!({}))), NOW + DAY);
     let text = watch.take().remove(0).happened;
     assert!(text.starts_with("The guard does not answer. 2027-01-14 to 2027-01-15 (UTC): net"), "{text}");
     let of = |due: Due| (due.from.to_string(), due.to.to_string());
     assert_eq!(
-        watch.summary_due(clock, 0, (NOW + 2 * DAY, None)).map(of),
+        watch.summary_due(clock, 0, NOW + 2 * DAY).map(of),
         Some(("2027-01-16".to_owned(), "2027-01-16".to_owned()))
     );
-    let due = watch.summary_due(clock, 0, (NOW + 400 * DAY, None)).unwrap();
+    let due = watch.summary_due(clock, 0, NOW + 400 * DAY).unwrap();
     assert_eq!(due.to.number() - due.from.number(), 30);
 }
 
@@ -187,6 +164,6 @@ fn another_guards_book_begins_with_its_own_day() {
     summarise(&mut watch, clock, 0, NOW - DAY);
     summarise(&mut watch, clock, 0, NOW);
     watch.status(&status(json!({"mode": "paper"})));
-    let due = watch.summary_due(clock, 0, (NOW + DAY, None)).unwrap();
+    let due = watch.summary_due(clock, 0, NOW + DAY).unwrap();
     assert_eq!(due.from, due.to);
 }
