@@ -18,6 +18,7 @@ fn a_day_later(notifier: &Notifier) {
     let mut state: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let round = state["watch"]["summary_round"].as_u64().unwrap();
     state["watch"]["summary_round"] = json!(round - 1);
+    state["watch"]["summary_to"] = Value::Null;
     fs::write(&path, state.to_string()).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
 }
