@@ -1,7 +1,7 @@
 //! The next message of one target: pure. It sees the notices in their order, its own place among them and the time.
 //!
-//! Its place moves only when the target said yes. What is critical goes by a place of its own and goes first, so that it waits
-//! behind nothing that is not, and quiet hours hold back everything else and nothing more.
+//! Its place moves only when the target said yes. What is critical goes by a place of its own, so that it waits behind a few
+//! others at most, and quiet hours hold back everything else and nothing more.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,6 +17,8 @@ use super::words::{count, time};
 
 /// Notices that wait for one target at most.
 pub(super) const MAX_WAITING: usize = 400;
+/// What is critical waits for its turn behind so many others, and goes before them where there are more.
+const MOST_BEFORE: usize = 20;
 /// How long that something was left out waits where the target refuses that too.
 const LOST_AGAIN_MS: u64 = 900_000;
 
@@ -120,7 +122,7 @@ impl Desk {
         Some(draft)
     }
 
-    /// Whatever is critical goes first, in its order; then the others in theirs.
+    /// Whatever is critical goes in its order, and the others in theirs.
     fn due(&mut self, view: View<'_>) -> Option<Draft> {
         self.topics.tidy(view);
         self.lost_after_ms = self.lost_after_ms.min(view.now_ms.saturating_add(LOST_AGAIN_MS));
@@ -131,6 +133,8 @@ impl Desk {
             // What has been told already must not keep the rest from being told, however slow the target is.
             .or_else(|| self.repeat(view, true).filter(|_| !self.is_reminded))
             .or_else(|| if view.is_quiet() { None } else { self.due_of_others(view) })
+            // What it waited behind may be left out by now.
+            .or_else(|| self.filed(view, true))
             .or_else(|| self.repeat(view, true))
     }
 
@@ -161,11 +165,21 @@ impl Desk {
             }
             self.topics.void_by(notice);
             if view.wishes.want(notice) && !self.topics.is_held_back(notice, view) {
+                if is_urgent && self.has_its_turn_later(notice, view) {
+                    return None;
+                }
                 return Some(Draft { notice: notice.clone(), pick: Pick::Filed(notice.id) });
             }
             self.pass(notice);
         }
         None
+    }
+
+    /// Whether a critical notice waits for the others before it: for a few, and where they may be told now.
+    fn has_its_turn_later(&self, notice: &Notice, view: View<'_>) -> bool {
+        let waits = |other: &&Notice| !other.is_urgent() && self.waits_for(other, view.wishes, false);
+        let before = view.filed.iter().take_while(|other| other.id < notice.id).filter(waits).count();
+        !view.is_quiet() && !is_of_life(notice) && (1..=MOST_BEFORE).contains(&before)
     }
 
     /// What was held back, now that its pause is over.
