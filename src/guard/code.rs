@@ -68,7 +68,7 @@ codes! {
     HaltedForDay = "halted_for_day",
     /// The drawdown halt fired; a person must resume.
     Stopped = "stopped",
-    /// The account has not been read yet, or no two reads of it have agreed since the start.
+    /// The account has not been read yet.
     Starting = "starting",
     /// The service is stopping.
     Stopping = "stopping",

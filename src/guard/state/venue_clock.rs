@@ -52,14 +52,9 @@ impl VenueClock {
     /// Whether an answer with this time is taken in. One far ahead is, once the next agrees with it, and so is one far
     /// behind where nothing newer `is_held` any more; then the clock is set by it.
     pub(crate) fn admits(&mut self, venue_ms: u64, begun_ms: u64, is_held: bool) -> bool {
-        let (latest_ms, read_ms) = match (self.venue_ms, self.last_read) {
-            // A machine that slept has gone on by as much as the venue.
-            (Some(shown_ms), Some((read_ms, at_ms))) => {
-                (shown_ms.max(read_ms.saturating_add(self.now_ms.saturating_sub(at_ms))), read_ms)
-            }
-            // The first one: only the machine's own clock tells. What lies behind it is put right by the next.
-            _ => (self.now_ms, 0),
-        };
+        let (Some(shown_ms), Some((read_ms, at_ms))) = (self.venue_ms, self.last_read) else { return true };
+        // A machine that slept has gone on by as much as the venue.
+        let latest_ms = shown_ms.max(read_ms.saturating_add(self.now_ms.saturating_sub(at_ms)));
         let is_ahead = venue_ms > latest_ms.saturating_add(FAR_AHEAD_MS);
         let is_behind = venue_ms.saturating_add(FAR_MS) < read_ms;
         if !is_ahead && !is_behind {

@@ -13,7 +13,7 @@ const CHEAP: u32 = 0;
 
 /// A guard that knows one market, of this mid, and nothing else.
 fn desk(size_decimals: u32, mid: Decimal, (stop, max_stop): (Decimal, Decimal)) -> Desk {
-    let mut desk = Desk::started(config(Mode::Testnet, Rules { stop, max_stop, ..wide() }));
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules { stop, max_stop, ..wide() }));
     let market = Market {
         asset: CHEAP,
         coin: "CHEAP".to_owned(),
@@ -24,7 +24,7 @@ fn desk(size_decimals: u32, mid: Decimal, (stop, max_stop): (Decimal, Decimal)) 
     };
     desk.guard.view.universe = Universe::new(vec![market]);
     desk.mids = [("CHEAP".to_owned(), mid)].into();
-    desk.read_twice();
+    desk.read();
     desk.leverage(CHEAP, Some(Leverage { mode: MarginMode::Cross, value: 3 }));
     desk
 }

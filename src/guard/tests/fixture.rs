@@ -9,6 +9,8 @@ pub(super) use super::wire::*;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
+use crate::record::event::Event;
+use crate::record::risk_record::RiskRecord;
 use crate::rules::Rules;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{ClearinghouseState, Leverage, MarginMode, OpenOrder};
@@ -30,9 +32,6 @@ pub(super) const ISO: u32 = 4;
 pub(super) const BARE: u32 = 5;
 /// One more than the markets listed.
 pub(super) const UNLISTED: u32 = 6;
-
-/// A guard that has read everything has read it twice, so far apart.
-const FIRST_MS: u64 = 250;
 
 /// The guard under test with the venue as it was last shown to it.
 pub(super) struct Desk {
@@ -125,8 +124,8 @@ impl Desk {
 
     /// This guard, not started yet, once it has read everything.
     pub(super) fn with(guard: Guard, now: u64) -> Self {
-        let mut desk = Self::begin(guard, now - FIRST_MS);
-        desk.read_twice();
+        let mut desk = Self::begin(guard, now);
+        desk.read();
         for asset in [BTC, ETH, SOL, ISO] {
             let mode = if asset == ISO { MarginMode::Isolated } else { MarginMode::Cross };
             desk.leverage(asset, Some(Leverage { mode, value: 5 }));
@@ -136,11 +135,6 @@ impl Desk {
 
     pub(super) fn blank(config: Config) -> Self {
         Self::begin(Guard::new(config, 0), NOW)
-    }
-
-    /// One that was started in time to have read everything twice by now.
-    pub(super) fn started(config: Config) -> Self {
-        Self::begin(Guard::new(config, 0), NOW - FIRST_MS)
     }
 
     pub(super) fn begin(guard: Guard, now: u64) -> Self {
@@ -170,14 +164,6 @@ impl Desk {
     /// Lets `ms` pass and reads everything again.
     pub(super) fn wait(&mut self, ms: u64) {
         self.now += ms;
-        self.read();
-    }
-
-    /// Reads everything for the first time, and again: the first read alone sets no marks.
-    pub(super) fn read_twice(&mut self) {
-        self.read();
-        self.now += FIRST_MS;
-        self.nonce = self.now;
         self.read();
     }
 
@@ -388,4 +374,26 @@ pub(super) fn sends(effects: &Effects) -> Vec<&SendAction> {
 
 pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
     deeds(effects).filter_map(|deed| if let Command::Read(read) = deed { Some(read) } else { None }).collect()
+}
+
+/// What the guard takes and gives as JSON, as the journal and the API carry it.
+impl Guard {
+    pub(super) fn status_json(&self, now_ms: u64, weight: (u32, u32)) -> Value {
+        json!(self.status(now_ms, weight))
+    }
+
+    pub(super) fn restore_json(&mut self, event: &Value) {
+        self.restore(Event::of(event).unwrap());
+    }
+
+    pub(super) fn restore_risk_json(&mut self, record: &Value) {
+        self.restore_risk(RiskRecord::parse(&record.to_string()).unwrap());
+    }
+
+    pub(super) fn restore_checkpoint_json(&mut self, record: &Value) {
+        let Some(RiskRecord::Checkpoint(checkpoint)) = RiskRecord::parse(&record.to_string()) else {
+            panic!("{record}")
+        };
+        self.restore_checkpoint(*checkpoint);
+    }
 }

@@ -180,11 +180,8 @@ fn risk(lines: &mut Lines) {
         let mut desk = of(calm);
         let mut fresh = Desk::blank(config(Mode::Testnet, rules));
         lines.step(&mut fresh, Input::ActsFor(Some(Address([0xab; 20]))));
-        // The first read sets no marks.
-        for begun_ms in [NOW - 1, NOW] {
-            let effects = fresh.read_account(begun_ms);
-            lines.take(&effects);
-        }
+        let effects = fresh.read_account(NOW);
+        lines.take(&effects);
         desk.now += 500;
         let updates = json!([
             deposit(desk.now, "250.5"),

@@ -25,9 +25,9 @@ pub(super) fn desk() -> Desk {
 }
 
 pub(super) fn of(config: Config) -> Desk {
-    let mut desk = Desk::started(config);
-    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
-    desk.read_twice();
+    let mut desk = Desk::blank(config);
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
+    desk.read();
     desk.step(Input::Ledger { updates: Vec::new(), begun_ms: NOW });
     desk
 }
@@ -338,12 +338,10 @@ fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
 
 #[test]
 fn the_state_survives_a_restart() {
-    let mut desk = Desk::started(config(Mode::Testnet, Rules::default()));
-    let mut records = vec![json!({"kind": "init", "at_ms": desk.now, "note": "set up"}).to_string()];
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    let mut records = vec![json!({"kind": "init", "at_ms": NOW, "note": "set up"}).to_string()];
     let mut keep = |effects: Effects| records.extend(effects.risk.into_iter().map(|record| record.text));
-    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
-    keep(desk.read_account(desk.now));
-    desk.now = NOW;
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
     keep(desk.read_account(NOW));
     keep(settle(&mut desk, dec!(11000)));
     let at = desk.now + 500;

@@ -25,8 +25,8 @@ fn entry() -> Value {
 
 /// A guard that has read everything but leverage settings.
 fn unread() -> Desk {
-    let mut desk = Desk::started(config(Mode::Testnet, Rules::default()));
-    desk.read_twice();
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    desk.read();
     desk
 }
 
@@ -49,8 +49,8 @@ fn a_setting_above_the_rule_is_lowered_first() {
 
 #[test]
 fn the_markets_own_highest_setting_bounds_the_update() {
-    let mut desk = Desk::started(config(Mode::Testnet, Rules { leverage: 50, ..Rules::default() }));
-    desk.read_twice();
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules { leverage: 50, ..Rules::default() }));
+    desk.read();
     desk.post(place(vec![entry()]));
     let decided = Decided::of(desk.leverage(ETH, cross(51)));
     assert_eq!(decided.event["pre"], json!([update(ETH, true, 25)]));

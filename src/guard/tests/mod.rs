@@ -3,7 +3,6 @@
 // JSON handed over by value reads best in a test.
 #![allow(clippy::needless_pass_by_value)]
 
-mod first_read;
 mod fixture;
 
 mod adversary;

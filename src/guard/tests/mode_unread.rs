@@ -59,7 +59,7 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     desk.order(buy(ETH, "2000", "0.01")).vetoed("account_stale");
     desk.equity = dec!(10000);
     desk.now += 1;
-    desk.read_twice();
+    desk.read();
     assert_eq!(desk.guard.risk.day_start.map(|start| start.equity), Some(dec!(10000)));
     assert!(!desk.guard.risk.is_halted());
     desk.order(buy(ETH, "2000", "0.01")).resized();

@@ -194,8 +194,8 @@ fn clients_take_turns_at_the_last_requests() {
 /// Half of the places for requests that wait are the other's.
 #[test]
 fn requests_that_wait_leave_the_other_client_its_part() {
-    let mut desk = Desk::started(config_of_two());
-    desk.read_twice();
+    let mut desk = Desk::blank(config_of_two());
+    desk.read();
     // No market's leverage is known, and nobody answers.
     let post = |desk: &mut Desk, client: Address| {
         let nonce = NOW + 1_000 + u64::try_from(desk.guard.parked.len()).unwrap() + desk.guard.last_seq();

@@ -2,9 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::guard::Guard;
-use crate::record::event::Event;
-use crate::record::risk_record::RiskRecord;
 use crate::venue::Node;
 use crate::venue::info::OpenOrder;
 
@@ -100,26 +97,4 @@ pub(super) fn batch(modifies: Vec<(u64, Value)>) -> Value {
 
 pub(super) fn json_of(node: &Node) -> Value {
     serde_json::to_value(node).unwrap()
-}
-
-/// What the guard takes and gives as JSON, as the journal and the API carry it.
-impl Guard {
-    pub(super) fn status_json(&self, now_ms: u64, weight: (u32, u32)) -> Value {
-        json!(self.status(now_ms, weight))
-    }
-
-    pub(super) fn restore_json(&mut self, event: &Value) {
-        self.restore(Event::of(event).unwrap());
-    }
-
-    pub(super) fn restore_risk_json(&mut self, record: &Value) {
-        self.restore_risk(RiskRecord::parse(&record.to_string()).unwrap());
-    }
-
-    pub(super) fn restore_checkpoint_json(&mut self, record: &Value) {
-        let Some(RiskRecord::Checkpoint(checkpoint)) = RiskRecord::parse(&record.to_string()) else {
-            panic!("{record}")
-        };
-        self.restore_checkpoint(*checkpoint);
-    }
 }

@@ -91,11 +91,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     let (now_ms, risk) = (step.now_ms, &mut step.guard.risk);
     let last = risk.last.replace((mark.equity, begun_ms));
     risk.jumped = last.is_some_and(|(before, _)| jumps(before, mark.equity));
-    let is_settled = risk.unvalued.is_some() || risk.add_settled(cash, now_ms);
-    if !is_settled && !risk.settled.has_agreed() {
-        // A day that has begun waits for a second one, and so does what was lost in it.
-        step.effects.immediate.push(Command::Read(Read::AccountNow));
-    }
+    let is_settled = risk.unvalued.is_some() || risk.settled.add(cash, risk.mode_ms, now_ms);
     ask_for_ledger(step);
     let Some((venue_ms, equity)) = step.guard.view.account.as_ref().map(|account| (account.venue_ms, account.equity))
     else {

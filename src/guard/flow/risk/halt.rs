@@ -1,7 +1,6 @@
 //! Halts: what looks like one, when it is believed, and when it ends.
 
 use crate::base::amount::{percent_of, to_wire};
-use crate::base::day::day_of;
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::ledger::{self, LEDGER_GRACE_MS};
@@ -178,7 +177,7 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
         let reason = format!("drawdown halt: {down:.2} below the peak {peak:.2}, limit {limit:.2} ({percent}%)");
         return Some(Breach { state: RiskState::DrawdownHalt, details, reason });
     }
-    let loss = if awaits_day(guard) { Decimal::ZERO } else { -figures.day_pnl };
+    let loss = -figures.day_pnl;
     if guard.risk.state == RiskState::Active && reached(loss, figures.daily_loss_limit) {
         let (limit, start) = (figures.daily_loss_limit, figures.day_start);
         let details = HaltDetails {
@@ -193,13 +192,6 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
         return Some(Breach { state: RiskState::HaltedForDay, details, reason });
     }
     None
-}
-
-/// Whether a day has begun whose start a second read of this life is still to set: what was lost while the guard was away is not
-/// of the day before.
-fn awaits_day(guard: &Guard) -> bool {
-    let read = guard.view.account.as_ref().filter(|account| account.is_valued() && !guard.risk.settled.has_agreed());
-    read.is_some_and(|account| guard.risk.day().is_some_and(|day| day_of(account.venue_ms) > day))
 }
 
 /// What the figures of every halt hold.

@@ -11,7 +11,7 @@ use crate::guard::state::risk::cash_history::CashHistory;
 use crate::guard::state::risk::emptied::{Emptied, is_empty};
 use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
-use crate::guard::state::risk::settled_reading::{Settled, jumps};
+use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::guard::state::risk::unproven_flows::UnprovenFlows;
@@ -216,19 +216,6 @@ impl Risk {
             Some((usd, at_ms)) => EquitySample { at_ms, equity: mark.equity.saturating_add(usd) },
             None => mark,
         }
-    }
-
-    /// Takes a read in; whether it sets marks. Where the first of this life turns out to be wrong nothing is measured by it any
-    /// more.
-    pub(crate) fn add_settled(&mut self, cash: &Cash, now_ms: u64) -> bool {
-        let first = self.settled.last().filter(|_| !self.settled.has_agreed()).cloned();
-        let is_settled = self.settled.add(cash, self.mode_ms, now_ms);
-        if is_settled && first.is_some_and(|first| jumps(first.equity, cash.equity)) {
-            self.equities.drop_unsettled();
-            self.cash_history.clear();
-            self.unproven.forget_moves();
-        }
-        is_settled
     }
 
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.

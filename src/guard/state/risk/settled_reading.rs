@@ -1,7 +1,7 @@
 //! Which read of the account sets the marks: the day's start and the peak.
 //!
-//! A single read may be wrong, and after a change of the account's mode it is of the wrong purse. The first of a life sets none
-//! until a later one shows the same. One that jumps away from the last is held until the next agrees with it, and until the mode was read since, where it is cash that moved. Cash that
+//! A single read may be wrong, and after a change of the account's mode it is of the wrong purse. One that jumps away from
+//! the last is held until the next agrees with it, and until the mode was read since, where it is cash that moved. Cash that
 //! more than doubles the account is held until the ledger tells of it, ten seconds at most, and entries are judged without it. A
 //! loss is not held: it is looked at, twice, in any case.
 
@@ -55,10 +55,7 @@ struct Doubt {
 /// The last read that was settled, and the one that is not yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settled {
-    /// Until two reads agree, the first one of this life.
     last: Option<Cash>,
-    /// Whether two reads of this life have agreed: nothing else tells a first one that is wrong.
-    has_agreed: bool,
     held: Option<Held>,
     /// The last one, or the day's start, carried on over reads that did not tell the equity.
     carried: Option<Cash>,
@@ -81,14 +78,9 @@ impl Settled {
         unsettled.find(|cash| cash.equity < last.equity && is_same(cash)).or(Some(last))
     }
 
-    /// Whether two reads of this life have agreed: what the marks are is known from then on.
-    pub(crate) fn has_agreed(&self) -> bool {
-        self.has_agreed
-    }
-
     /// The last settled equity, while reads show a higher one that came from nowhere.
     pub(crate) fn before_windfall(&self) -> Option<Decimal> {
-        let (last, held) = (self.last.as_ref().filter(|_| self.has_agreed)?, self.held.as_ref()?);
+        let (last, held) = (self.last.as_ref()?, self.held.as_ref()?);
         is_windfall(last, &held.cash).then_some(last.equity)
     }
 
@@ -127,12 +119,8 @@ impl Settled {
         self.carried = None;
         let Some(last) = &self.last else {
             self.settle(Some(cash.clone()));
-            return self.has_agreed;
+            return true;
         };
-        if !self.has_agreed && cash.at_ms <= last.at_ms {
-            // The same moment, read twice, is one witness.
-            return false;
-        }
         if jumps(last.equity, cash.equity) {
             let held = self.held.get_or_insert(Held { cash: cash.clone(), since_ms: now_ms, levels: Vec::new() });
             held.note(cash);
@@ -142,8 +130,7 @@ impl Settled {
             }
             let is_first = held.cash.begun_ms == cash.begun_ms;
             let is_same = !is_first && !jumps(held.cash.equity, cash.equity);
-            let is_windfall = self.has_agreed && is_windfall(last, cash);
-            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms && !is_windfall;
+            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms && !is_windfall(last, cash);
             if !(is_same && is_known) && now_ms.saturating_sub(held.since_ms) < MAX_HELD_MS {
                 if !is_same {
                     held.cash = cash.clone();
@@ -159,7 +146,6 @@ impl Settled {
             }
         }
         self.settle(Some(cash.clone()));
-        self.has_agreed = true;
         true
     }
 

@@ -90,11 +90,6 @@ impl UnprovenFlows {
         proven
     }
 
-    /// What moved was read wrong.
-    pub(crate) fn forget_moves(&mut self) {
-        self.moves.clear();
-    }
-
     /// Begins anew: the cash is kept somewhere else.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

@@ -15,9 +15,6 @@ fn entries_wait_for_account_orders_and_prices() {
     desk.read_account(NOW);
     desk.order(entry()).vetoed("starting").says(&["open orders"]);
     desk.read_orders(NOW);
-    desk.order(entry()).vetoed("starting").says(&["no two reads"]);
-    desk.now += 1;
-    desk.read_account(desk.now);
     desk.order(entry()).vetoed("price_stale").says(&["no prices"]);
     desk.read_mids(NOW);
     desk.leverage(ETH, Some(crate::venue::info::Leverage { mode: crate::venue::info::MarginMode::Cross, value: 5 }));

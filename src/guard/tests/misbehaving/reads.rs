@@ -115,8 +115,7 @@ impl World {
     fn picture(&mut self, on: On, trouble: Option<How>) -> Input {
         let begun_ms = self.now;
         let Picture { books, twaps, .. } = self.shown(on, trouble == Some(How::Stale));
-        let is_once = matches!(trouble, Some(How::Wrong | How::FarOff));
-        let is_wrong = is_once && !std::mem::replace(&mut self.was_wrong, true);
+        let is_wrong = trouble == Some(How::Wrong) && !std::mem::replace(&mut self.was_wrong, true);
         match on {
             On::Prices => {
                 let mut mids = books.mids;
@@ -131,7 +130,7 @@ impl World {
                 }
                 let answer = self.account(&books, trouble, is_wrong);
                 if let Input::Account { state, .. } = &answer
-                    && (matches!(trouble, Some(How::Ahead | How::Behind)) || is_wrong && state.time < begun_ms)
+                    && matches!(trouble, Some(How::Ahead | How::Behind))
                 {
                     self.checks.limits.misdated(begun_ms, state.time);
                 }
@@ -165,7 +164,6 @@ impl World {
         match trouble {
             Some(How::Ahead) => state.time += 7_000,
             Some(How::Behind) => state.time -= 7_000,
-            Some(How::FarOff) if is_wrong => state.time = state.time.saturating_add_signed(self.far_off_ms),
             _ => {}
         }
         if self.believed != self.mode {
@@ -175,8 +173,8 @@ impl World {
                 AccountMode::Standard => dec!(20),
             };
         }
-        if is_wrong && trouble == Some(How::Wrong) {
-            equity *= self.wrong_times;
+        if is_wrong {
+            equity *= dec!(0.5);
         }
         Input::Account { state, equity, begun_ms }
     }
