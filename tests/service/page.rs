@@ -153,7 +153,7 @@ fn its_markup_has_no_code_no_style_and_nothing_that_acts() {
 #[test]
 fn it_is_small() {
     let bytes: usize = ASSETS.iter().map(|asset| asset.body.len()).sum();
-    assert!(bytes <= 72 * 1024, "{bytes} bytes");
+    assert!(bytes <= 76 * 1024, "{bytes} bytes");
     for asset in ASSETS {
         assert!(asset.body.lines().count() < 400, "{}", asset.path);
     }
