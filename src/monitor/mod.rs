@@ -1,8 +1,8 @@
 //! The monitor page: its files, and the headers that confine it.
 //!
 //! The page reads `/guard/status`, `/guard/events`, `/guard/equity`, `/guard/report` and `/healthz` as any program may, and has
-//! nothing that acts. Its files are part of the program, without their comments and indentation; it asks no other host for
-//! anything. How it is served, the service knows.
+//! nothing that acts. Its files are part of the program, without their comments, indentation and other blanks; it asks no other
+//! host for anything. How it is served, the service knows.
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,24 +15,25 @@ pub struct Asset {
     pub body: &'static str,
 }
 
-/// A text without what only its authors read, in so many bytes, and how many it needs: indentation, empty lines, and lines
-/// that are a comment.
+/// A text without what only its authors read, in so many bytes, and how many it needs: indentation, empty lines, lines that are a
+/// comment, and blanks that part nothing.
 #[expect(
     clippy::indexing_slicing,
     reason = "of two that could be had while the program is built, the one that can be read"
 )]
-const fn lean<const N: usize>(text: &str) -> ([u8; N], usize) {
-    let (mut lean, mut count) = ([0; N], 0);
+const fn lean<const N: usize>(text: &str, is_style: bool) -> ([u8; N], usize) {
+    let (mut lean, mut count, mut last) = ([0; N], 0, b'\n');
     let (mut rest, mut is_start, mut is_comment) = (text.as_bytes(), true, false);
     while let [byte, after @ ..] = rest {
         if !is_start || !matches!(byte, b' ' | b'\n') {
             is_comment = if is_start { matches!(rest, [b'/', b'/' | b'*', ..]) } else { is_comment };
             is_start = *byte == b'\n';
-            if !is_comment {
+            if !is_comment && !parts_nothing(last, *byte, after, is_style) {
                 if count < N {
                     lean[count] = *byte;
                 }
                 count += 1;
+                last = *byte;
             }
         }
         rest = after;
@@ -40,11 +41,25 @@ const fn lean<const N: usize>(text: &str) -> ([u8; N], usize) {
     (lean, count)
 }
 
+/// Whether a byte is a blank between two others that no reader of the language needs.
+const fn parts_nothing(last: u8, byte: u8, after: &[u8], is_style: bool) -> bool {
+    match byte {
+        _ if after.is_empty() => false,
+        b'\n' => matches!(last, b';' | b',' | b'{' | b'(' | b'[') || (is_style && last == b'}'),
+        // In a script it may stand in a text; the style's texts have none at these places.
+        b' ' if is_style => matches!(last, b';' | b',' | b'{' | b':') || matches!(after, [b'{' | b'}', ..]),
+        _ => false,
+    }
+}
+
 /// A file of the page as it is served.
 macro_rules! lean {
-    ($file:literal) => {{
+    ($file:literal) => {
+        lean!($file, false)
+    };
+    ($file:literal, $is_style:literal) => {{
         const TEXT: &str = include_str!($file);
-        const LEAN: &[u8] = &lean::<{ lean::<0>(TEXT).1 }>(TEXT).0;
+        const LEAN: &[u8] = &lean::<{ lean::<0>(TEXT, $is_style).1 }>(TEXT, $is_style).0;
         match str::from_utf8(LEAN) {
             Ok(text) => text,
             Err(_) => TEXT,
@@ -58,7 +73,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// Every file of the page, the page itself first.
 pub const ASSETS: &[Asset] = &[
     Asset { path: "/", content_type: "text/html; charset=utf-8", body: lean!("page.html") },
-    Asset { path: "/monitor/style.css", content_type: "text/css; charset=utf-8", body: lean!("style.css") },
+    Asset { path: "/monitor/style.css", content_type: "text/css; charset=utf-8", body: lean!("style.css", true) },
     Asset { path: "/monitor/icon.svg", content_type: SVG, body: include_str!("icon.svg") },
     Asset { path: "/monitor/icon-warn.svg", content_type: SVG, body: include_str!("icon-warn.svg") },
     Asset { path: "/monitor/icon-bad.svg", content_type: SVG, body: include_str!("icon-bad.svg") },
@@ -103,8 +118,20 @@ mod tests {
         const TEXT: &str =
             "// Said.\n\n  /** And `more`. */\n  let a = `b  // c`;  // d\n\n* { e: f }\n    /g/.test(a);\n";
         const WANTED: &str = "let a = `b  // c`;  // d\n* { e: f }\n/g/.test(a);\n";
-        assert_eq!(lean::<0>(TEXT).1, WANTED.len());
-        assert_eq!(lean::<{ WANTED.len() }>(TEXT).0, WANTED.as_bytes());
+        assert_eq!(lean::<0>(TEXT, false).1, WANTED.len());
+        assert_eq!(lean::<{ WANTED.len() }>(TEXT, false).0, WANTED.as_bytes());
+    }
+
+    #[test]
+    fn blanks_that_part_nothing_are_left_out() {
+        let served = |text, is_style| {
+            let (bytes, count) = lean::<128>(text, is_style);
+            String::from_utf8(bytes[..count].to_vec()).unwrap()
+        };
+        let script = "let a = {\n  b: f(\n    c, d,\n    [\n      e;\n  }\ng\n";
+        assert_eq!(served(script, false), "let a = {b: f(c, d,[e;}\ng\n");
+        let style = "a :is(b, c) > d { e: f(g, h + i); j: k }\n@media (l: m) {\n  n { content: \"→ \"; }\n}\n";
+        assert_eq!(served(style, true), "a :is(b,c) > d{e:f(g,h + i);j:k}@media (l:m){n{content:\"→ \";}}\n");
     }
 
     /// The line of a file as it is served at which something goes on that began on another one: a text would lose what each of its
@@ -120,6 +147,8 @@ mod tests {
         assert_eq!(files.len(), 9, "every script and the style");
         for asset in files {
             assert_eq!(goes_on(asset.body), None, "{}", asset.path);
+            // Behind one on the same line the next line would be a comment too.
+            assert!(!asset.body.contains(" //"), "{}", asset.path);
         }
     }
 
@@ -131,7 +160,7 @@ mod tests {
         const WHOLE: &str = "/** One. */\n// And\n// two.\nlet a = `one`;\n";
         let served = |(bytes, count): (&[u8], usize)| String::from_utf8(bytes[..count].to_vec()).unwrap();
         let found = [COMMENT, LINES, TEXT, WHOLE].map(|text| {
-            let (bytes, count) = lean::<128>(text);
+            let (bytes, count) = lean::<128>(text, false);
             goes_on(&served((&bytes, count))).map(str::to_owned)
         });
         assert_eq!(
