@@ -163,6 +163,21 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_has_its_bound_and_a_shorter_one_where_the_target_is_in_trouble() {
+        let of = |status: u16, seconds: u64| {
+            let answer = ureq::http::Response::builder().status(status).header("retry-after", seconds.to_string());
+            match judge(answer.body(ureq::Body::builder().data("")).unwrap(), "it", &[]) {
+                Answer::Later(_, pause_ms) => pause_ms,
+                other => panic!("{other:?}"),
+            }
+        };
+        for (status, most) in [(500, 60), (503, 60), (429, 3_600)] {
+            let asked = [most - 1, most, most + 1].map(|seconds| of(status, seconds));
+            assert_eq!(asked, [most - 1, most, most].map(|seconds| Some(seconds * 1_000)), "{status}");
+        }
+    }
+
+    #[test]
     fn the_pause_of_a_header_is_in_seconds_or_until_a_time() {
         let now = 784_111_777_000;
         assert_eq!(waited_ms("30", now), Some(30_000));
