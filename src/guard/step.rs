@@ -18,6 +18,7 @@ impl Guard {
     pub fn start(&mut self, now_ms: u64) -> Effects {
         self.clock.advance(now_ms);
         self.started_ms = Some(now_ms);
+        self.book.chains.settle(now_ms);
         self.book.begin(now_ms);
         if self.risk.since_ms == 0 {
             self.risk.since_ms = now_ms;

@@ -45,6 +45,7 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
             book.fundings.insert_next(FundingId::first(row.time, &row.coin));
         }
         Kind::Error(Trouble { lacks: Some(Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) }), .. }) => {
+            book.chains.settle(event.at_ms);
             book.chains.forget_gap(*from_ms, *to_ms);
         }
         Kind::Balance(balance) => book.restore_balance(balance),

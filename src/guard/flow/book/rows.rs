@@ -75,17 +75,17 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
     if new.is_empty() || !can_record(step) {
         return;
     }
-    for fill in step.guard.book.chains.in_order(new) {
+    let new = step.guard.book.chains.in_order(new);
+    for fill in &new {
         let is_late = is_late(step.guard, fill.time, told);
-        let event = fill_event(step.guard, &fill, is_late);
+        let event = fill_event(step.guard, fill, is_late);
         step.guard.book.sum_fill(&event);
         step.record(event);
-        let now_ms = step.now_ms;
-        let book = &mut step.guard.book;
-        book.fills.insert(fill.id());
-        if book.chains.add(&fill, now_ms) {
-            book.fill_reads.want(now_ms);
-        }
+        step.guard.book.fills.insert(fill.id());
+    }
+    let (now_ms, book) = (step.now_ms, &mut step.guard.book);
+    if book.chains.add(&new, now_ms) {
+        book.fill_reads.want(now_ms);
     }
 }
 

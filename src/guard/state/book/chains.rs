@@ -2,14 +2,18 @@
 //! have an order, and one that is missing shows.
 
 use crate::guard::state::book::held::{Held, Link};
-use crate::guard::state::book::moment::{Moment, chained};
+use crate::guard::state::book::moment::Moment;
 use crate::record::book_record::GapRecord;
 use crate::venue::fill::{Fill, FillId};
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+mod ordered;
 
 /// Breaks that are kept in mind at once: the oldest goes first.
 const MOST_GAPS: usize = 64;
+/// Places of one moment at which fills are missing: with more of them it is not linked anew any more.
+const MOST_OF_MOMENT: usize = 16;
 /// Fills that are remembered of one of them: it is not looked for further behind what is read then.
 const MOST_FOUND: usize = 10_000;
 /// Markets whose position is kept in mind: more than there are.
@@ -77,6 +81,8 @@ pub(crate) struct Chains {
     last: BTreeMap<String, Held>,
     /// The fills of each market's newest moment, where all that were told of it are known.
     moments: BTreeMap<String, Moment>,
+    /// Markets whose newest moment has fills that are not linked yet: however many come at once, it is linked once.
+    unlinked: BTreeSet<String>,
     pub(crate) gaps: Vec<Gap>,
 }
 
@@ -86,14 +92,18 @@ pub(crate) fn is_perp(coin: &str) -> bool {
 }
 
 impl Chains {
-    /// Takes in a fill that is on record now; whether one is missing before it.
-    pub(crate) fn add(&mut self, fill: &Fill, now_ms: u64) -> bool {
-        fill.position_after().is_some_and(|after| {
-            self.link(&fill.coin, &Link { id: fill.id(), before: fill.start_position, after }, now_ms)
-        })
+    /// Takes in fills that are on record now; whether one is missing before any of them.
+    pub(crate) fn add<'f>(&mut self, fills: impl IntoIterator<Item = &'f Fill>, now_ms: u64) -> bool {
+        let mut is_broken = false;
+        for fill in fills {
+            if let Some(after) = fill.position_after() {
+                is_broken |= self.link(&fill.coin, &Link { id: fill.id(), before: fill.start_position, after }, now_ms);
+            }
+        }
+        self.settle(now_ms) || is_broken
     }
 
-    /// The same of what a fill made of a market's position.
+    /// The same of what one fill made of a market's position, which [`Self::settle`] has to follow.
     pub(crate) fn link(&mut self, coin: &str, link: &Link, now_ms: u64) -> bool {
         if !is_perp(coin) {
             return false;
@@ -106,12 +116,20 @@ impl Chains {
         if last.is_some_and(|held| time_ms == held.time_ms) {
             return self.take_within(coin, link, now_ms);
         }
+        let was_broken = self.settle_moment(coin, now_ms);
+        let last = self.last.get(coin).copied();
         let gap = last.and_then(|held| Gap::between(coin, held, link, Decimal::ZERO, now_ms));
         let is_broken = gap.is_some();
         gap.into_iter().for_each(|gap| self.add_gap(gap));
         self.restore(coin.to_owned(), Held::next(last, link));
         self.moments.insert(coin.to_owned(), Moment::new(last, *link));
-        is_broken
+        was_broken || is_broken
+    }
+
+    /// Links what was taken in and is not linked yet; whether more is missing now.
+    pub(crate) fn settle(&mut self, now_ms: u64) -> bool {
+        let unlinked = self.unlinked.clone();
+        unlinked.iter().fold(false, |is_broken, coin| self.settle_moment(coin, now_ms) || is_broken)
     }
 
     /// Takes in one of before a market's newest moment: a part of what was missing.
@@ -129,23 +147,35 @@ impl Chains {
 
     /// Takes in one of a market's newest moment, told in whatever order; whether one is missing that was not before.
     fn take_within(&mut self, coin: &str, link: &Link, now_ms: u64) -> bool {
-        let (last, time_ms) = (self.last.get(coin).copied(), link.id.time);
-        let is_of = |gap: &Gap| gap.coin == coin && gap.to_ms == time_ms;
-        let is_next = last.is_some_and(|held| held.after == link.before);
         let has_room = self.moments.get_mut(coin).map(|moment| moment.push(*link));
+        // What came before is linked while its moment is known.
+        let is_broken = has_room == Some(false) && self.settle_moment(coin, now_ms);
         if has_room == Some(false) {
             self.moments.remove(coin);
         }
+        let last = self.last.get(coin).copied();
+        let is_of = |gap: &Gap| gap.coin == coin && gap.to_ms == link.id.time;
+        let is_next = last.is_some_and(|held| held.after == link.before);
         let is_whole = has_room == Some(true);
-        if is_next && !(is_whole && self.gaps.iter().any(is_of)) {
+        let is_open = is_whole && (self.unlinked.contains(coin) || self.gaps.iter().any(is_of));
+        if is_next && !is_open {
             self.restore(coin.to_owned(), Held::next(last, link));
-            return false;
-        }
-        if !is_whole {
+        } else if is_whole {
+            self.unlinked.insert(coin.to_owned());
+        } else {
             // Of one that an earlier life began nobody knows the others.
             self.take_late(coin, link);
+        }
+        is_broken
+    }
+
+    /// Links a market's newest moment anew, where it has fills that are not linked; whether more is missing now.
+    fn settle_moment(&mut self, coin: &str, now_ms: u64) -> bool {
+        let time_ms = self.last.get(coin).map(|held| held.time_ms);
+        if !self.unlinked.remove(coin) {
             return false;
         }
+        let is_of = |gap: &Gap| gap.coin == coin && Some(gap.to_ms) == time_ms;
         let (old, others) = std::mem::take(&mut self.gaps).into_iter().partition(is_of);
         self.gaps = others;
         self.link_anew(coin, &old, now_ms)
@@ -166,6 +196,9 @@ impl Chains {
             (held, late) = (Some(Held::next(held, link)), Decimal::ZERO);
         }
         let is_broken = gaps.len() > old.len();
+        if gaps.len() > MOST_OF_MOMENT {
+            self.moments.remove(coin);
+        }
         gaps.into_iter().for_each(|gap| self.add_gap(gap));
         held.into_iter().for_each(|held| self.restore(coin.to_owned(), held));
         is_broken
@@ -224,6 +257,7 @@ impl Chains {
             if let Some(coin) = oldest {
                 self.last.remove(&coin);
                 self.moments.remove(&coin);
+                self.unlinked.remove(&coin);
             }
         }
     }
@@ -260,63 +294,6 @@ impl Chains {
     pub(crate) fn missing_since_ms(&self) -> Option<u64> {
         self.gaps.iter().map(|gap| gap.from_ms).min()
     }
-
-    /// The position that a market's fills of a moment begin at, as far as those on record tell.
-    fn held_before(&self, coin: &str, time_ms: u64) -> Option<Decimal> {
-        let last = self.last.get(coin)?;
-        if time_ms > last.time_ms {
-            return Some(last.after);
-        }
-        if time_ms == last.time_ms {
-            return self.moments.get(coin).map_or(Some(last.after), Moment::from);
-        }
-        let gap = self.gaps.iter().find(|gap| gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms))?;
-        Some(gap.to.saturating_sub(gap.left))
-    }
-
-    /// Puts fills in their order: by time, and those of one moment and market by where each begins.
-    pub(crate) fn in_order(&self, mut fills: Vec<Fill>) -> Vec<Fill> {
-        if fills.first().map(|fill| fill.time) > fills.last().map(|fill| fill.time) {
-            fills.reverse();
-        }
-        fills.sort_by_key(|fill| fill.time);
-        let mut held: BTreeMap<String, Decimal> = BTreeMap::new();
-        let mut ordered = Vec::with_capacity(fills.len());
-        let mut rest = fills.into_iter().peekable();
-        while let Some(first) = rest.next() {
-            let mut moment: Vec<(String, Vec<Fill>)> = vec![(first.coin.clone(), vec![first])];
-            while let Some(next) = rest.next_if(|next| moment.iter().any(|(_, of)| is_of_time(of, next.time))) {
-                match moment.iter_mut().find(|(coin, _)| *coin == next.coin) {
-                    Some((_, of)) => of.push(next),
-                    None => moment.push((next.coin.clone(), vec![next])),
-                }
-            }
-            for (coin, of) in moment {
-                let time_ms = of.first().map_or(0, |first| first.time);
-                let from = held.get(&coin).copied().or_else(|| self.held_before(&coin, time_ms));
-                let chain = linked(of, from);
-                let after = chain.last().and_then(Fill::position_after);
-                after.into_iter().for_each(|after| _ = held.insert(coin.clone(), after));
-                ordered.extend(chain);
-            }
-        }
-        ordered
-    }
-}
-
-fn is_of_time(fills: &[Fill], time_ms: u64) -> bool {
-    fills.first().is_some_and(|first| first.time == time_ms)
-}
-
-/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, if one does.
-fn linked(fills: Vec<Fill>, held: Option<Decimal>) -> Vec<Fill> {
-    if fills.len() < 2 {
-        return fills;
-    }
-    let end = |fill: &Fill| (fill.start_position, fill.position_after().unwrap_or(fill.start_position));
-    let ends: Vec<(Decimal, Decimal)> = fills.iter().map(end).collect();
-    let mut fills: Vec<Option<Fill>> = fills.into_iter().map(Some).collect();
-    chained(&ends, held).into_iter().filter_map(|place| fills.get_mut(place)?.take()).collect()
 }
 
 #[cfg(test)]
@@ -365,18 +342,18 @@ mod tests {
     #[test]
     fn what_is_missing_is_a_gap_until_it_came() {
         let mut chains = Chains::default();
-        assert!(!chains.add(&fill("ETH", 5, "0", "1"), 100) && !chains.add(&fill("ETH", 6, "1", "1"), 100));
-        assert!(chains.add(&fill("ETH", 9, "5", "1"), 100));
+        assert!(!chains.add([&fill("ETH", 5, "0", "1")], 100) && !chains.add([&fill("ETH", 6, "1", "1")], 100));
+        assert!(chains.add([&fill("ETH", 9, "5", "1")], 100));
         assert_eq!((chains.missing_since_ms(), chains.gaps.len()), (Some(6), 1));
-        assert!(!chains.add(&fill("ETH", 7, "2", "2"), 100) && chains.gaps.len() == 1);
-        assert!(!chains.add(&fill("ETH", 8, "4", "1"), 100) && chains.gaps.is_empty());
-        assert!(!chains.add(&fill("ETH", 10, "6", "1"), 100));
+        assert!(!chains.add([&fill("ETH", 7, "2", "2")], 100) && chains.gaps.len() == 1);
+        assert!(!chains.add([&fill("ETH", 8, "4", "1")], 100) && chains.gaps.is_empty());
+        assert!(!chains.add([&fill("ETH", 10, "6", "1")], 100));
         // One of before all that is read: it is asked for until an answer has shown its time, and taken once.
-        assert!(!chains.add(&fill("BTC", 5, "0", "1"), 100) && chains.add(&fill("BTC", 30, "4", "1"), 100));
+        assert!(!chains.add([&fill("BTC", 5, "0", "1")], 100) && chains.add([&fill("BTC", 30, "4", "1")], 100));
         let (first, second) = (fill("BTC", 10, "1", "1"), fill("BTC", 20, "2", "2"));
         assert!([&first, &second].into_iter().all(|fill| chains.lacks(fill)) && chains.look_from_ms(50) == 5);
         assert!(!chains.lacks(&fill("BTC", 5, "1", "1")) && !chains.lacks(&fill("SOL", 10, "1", "1")));
-        chains.add(&first, 100);
+        chains.add([&first], 100);
         chains.looked(5, 10);
         assert!(!chains.lacks(&first) && chains.lacks(&second) && chains.look_from_ms(50) == 10);
         chains.looked(11, u64::MAX);
@@ -392,9 +369,32 @@ mod tests {
         assert!(!chains.lacks(&second) && chains.look_from_ms(50) == 50);
         chains.forget_gap(5, 30);
         // Told the other way round within one moment.
-        assert!(chains.add(&fill("ETH", 11, "8", "1"), 100) && !chains.add(&fill("ETH", 11, "7", "1"), 100));
-        assert!(chains.gaps.is_empty() && !chains.add(&fill("ETH", 12, "9", "1"), 100));
+        assert!(chains.add([&fill("ETH", 11, "8", "1")], 100) && !chains.add([&fill("ETH", 11, "7", "1")], 100));
+        assert!(chains.gaps.is_empty() && !chains.add([&fill("ETH", 12, "9", "1")], 100));
         // Tokens come and go without a fill.
-        assert!(!chains.add(&fill("@107", 5, "0", "1"), 100) && !chains.add(&fill("@107", 6, "7", "1"), 100));
+        assert!(!chains.add([&fill("@107", 5, "0", "1")], 100) && !chains.add([&fill("@107", 6, "7", "1")], 100));
+    }
+
+    /// However many fills of one moment do not join, and however they are told: each is linked as often as there are frames, and a
+    /// moment with many holes is not linked anew.
+    #[test]
+    fn a_moment_with_many_holes_is_given_up() {
+        let all: Vec<Fill> = (0..2_000).map(|place| fill("ETH", 9, &(2 * place + 1).to_string(), "1")).collect();
+        for is_at_once in [true, false] {
+            let mut chains = Chains::default();
+            assert!(!chains.add([&fill("ETH", 5, "0", "1")], 100));
+            if is_at_once {
+                assert!(chains.add(&all, 100));
+            } else {
+                all.iter().for_each(|fill| _ = chains.add([fill], 100));
+            }
+            assert!(chains.moments.is_empty() && chains.unlinked.is_empty() && chains.gaps.len() <= MOST_GAPS);
+        }
+        for (holes, is_known) in [(MOST_OF_MOMENT, true), (MOST_OF_MOMENT + 1, false)] {
+            let mut chains = Chains::default();
+            chains.add([&fill("ETH", 5, "1", "0")], 100);
+            assert!(chains.add(&all[1..=holes], 100));
+            assert_eq!((chains.moments.contains_key("ETH"), chains.gaps.len()), (is_known, holes));
+        }
     }
 }

@@ -73,32 +73,36 @@ struct Ways<'a> {
     ends: &'a [(Decimal, Decimal)],
     /// By where each begins, what was told first last.
     by_start: BTreeMap<Decimal, Vec<usize>>,
+    /// By how many more begin somewhere than end there, where that is not even.
+    more: BTreeMap<Decimal, i64>,
 }
 
 impl<'a> Ways<'a> {
     fn new(ends: &'a [(Decimal, Decimal)]) -> Self {
-        let mut by_start: BTreeMap<Decimal, Vec<usize>> = BTreeMap::new();
-        for (place, (before, _)) in ends.iter().enumerate().rev() {
-            by_start.entry(*before).or_default().push(place);
+        let mut ways = Self { ends, by_start: BTreeMap::new(), more: BTreeMap::new() };
+        ways.put_back((0..ends.len()).collect());
+        ways
+    }
+
+    /// Counts so many more ways there.
+    fn count(&mut self, (before, after): (Decimal, Decimal), ways: i64) {
+        for (at, ways) in [(before, ways), (after, -ways)] {
+            let more = self.more.entry(at).or_default();
+            *more = more.saturating_add(ways);
+            if *more == 0 {
+                self.more.remove(&at);
+            }
         }
-        Self { ends, by_start }
     }
 
     /// Where to go on from `at`: there, or where more of them begin than end. Of several such the nearest one is next, and before
     /// anything is known the one that all others lead away from.
     fn start(&self, at: Option<Decimal>) -> Option<Decimal> {
-        let first = self.by_start.iter().min_by_key(|(_, ways)| ways.last())?;
         if let Some(at) = at.filter(|at| self.by_start.contains_key(at)) {
             return Some(at);
         }
-        let mut more: BTreeMap<Decimal, i64> = BTreeMap::new();
-        for (before, after) in self.by_start.values().flatten().filter_map(|way| self.ends.get(*way)) {
-            let begun = more.entry(*before).or_default();
-            *begun = begun.saturating_add(1);
-            let ended = more.entry(*after).or_default();
-            *ended = ended.saturating_sub(1);
-        }
-        let mut begins = more.into_iter().filter(|(_, more)| *more > 0).map(|(start, _)| start);
+        let first = self.by_start.iter().min_by_key(|(_, ways)| ways.last())?;
+        let mut begins = self.more.iter().filter(|(_, more)| **more > 0).map(|(start, _)| *start);
         let is_up = first.1.last().and_then(|way| self.ends.get(*way)).is_none_or(|(before, after)| after > before);
         let next = match at {
             Some(at) => begins.min_by_key(|start| start.saturating_sub(at).abs()),
@@ -116,17 +120,19 @@ impl<'a> Ways<'a> {
             if ways.is_empty() {
                 self.by_start.remove(&at);
             }
-            let Some((way, (_, after))) = way.and_then(|way| Some((way, self.ends.get(way)?))) else { break };
+            let Some((way, ends)) = way.and_then(|way| Some((way, *self.ends.get(way)?))) else { break };
+            self.count(ends, -1);
             trail.push(way);
-            at = *after;
+            at = ends.1;
         }
         trail
     }
 
     fn put_back(&mut self, trail: Vec<usize>) {
         for way in trail.into_iter().rev() {
-            if let Some((before, _)) = self.ends.get(way) {
-                self.by_start.entry(*before).or_default().push(way);
+            if let Some(ends) = self.ends.get(way).copied() {
+                self.by_start.entry(ends.0).or_default().push(way);
+                self.count(ends, 1);
             }
         }
     }

@@ -40,12 +40,12 @@ proptest! {
         let (last, first) = (all.pop().unwrap(), all.remove(0));
         let mut chains = Chains::default();
         if is_known {
-            prop_assert!(!chains.add(&first, 100));
+            prop_assert!(!chains.add([&first], 100));
         }
         shuffle(&mut all, dice);
-        all.iter().for_each(|fill| _ = chains.add(fill, 100));
+        all.iter().for_each(|fill| _ = chains.add([fill], 100));
         prop_assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
-        prop_assert!(!chains.add(&last, 100) && chains.gaps.is_empty(), "{:?}", chains.gaps);
+        prop_assert!(!chains.add([&last], 100) && chains.gaps.is_empty(), "{:?}", chains.gaps);
     }
 
     /// One that the feed has lost is read after the next moment's.
@@ -60,16 +60,16 @@ proptest! {
         let (next, first) = (all.pop().unwrap(), all.remove(0));
         let lost = all.remove(lost % all.len());
         let mut chains = Chains::default();
-        chains.add(&first, 100);
+        chains.add([&first], 100);
         shuffle(&mut all, dice);
-        all.iter().for_each(|fill| _ = chains.add(fill, 100));
+        all.iter().for_each(|fill| _ = chains.add([fill], 100));
         if is_next {
-            chains.add(&next, 100);
+            chains.add([&next], 100);
             prop_assert_eq!(chains.gaps.len(), 1, "{:?}", chains.gaps);
         }
-        chains.add(&lost, 100);
+        chains.add([&lost], 100);
         if !is_next {
-            chains.add(&next, 100);
+            chains.add([&next], 100);
         }
         prop_assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
     }
