@@ -5,6 +5,8 @@ use rust_decimal::Decimal;
 
 /// What was told is as good as a read for three of the venue's cadences, and five seconds of what its times may be off.
 const TOLD_MAX_AGE_MS: u64 = 20_000;
+/// What was read beside a feed that tells is good until that must have told again: one cadence, and the same five seconds.
+const READ_MAX_AGE_MS: u64 = 10_000;
 /// What is read beside a feed that is believed is read so far apart at most.
 const READ_MAX_GAP_MS: u64 = 40_000;
 
@@ -25,18 +27,20 @@ impl Guard {
     /// An account older than this is stale.
     pub(in crate::guard) fn account_max_age_ms(&self) -> u64 {
         let is_agreed = self.view.account.as_ref().is_some_and(|account| account.agreed_ms > account.begun_ms);
-        max_age(self.config.account_max_age_ms, is_agreed && self.feed.tells_account())
+        let told_ms = if is_agreed { TOLD_MAX_AGE_MS } else { READ_MAX_AGE_MS };
+        max_age(self.config.account_max_age_ms, self.feed.tells_account().then_some(told_ms))
     }
 
     /// Prices older than this are stale.
     pub(in crate::guard) fn prices_max_age_ms(&self) -> u64 {
-        max_age(self.config.prices_max_age_ms, self.feed.tells_prices())
+        max_age(self.config.prices_max_age_ms, self.feed.tells_prices().then_some(TOLD_MAX_AGE_MS))
     }
 
     /// Open orders older than this are stale.
     pub(in crate::guard) fn orders_max_age_ms(&self) -> u64 {
         let is_agreed = self.view.orders_agreed_ms > self.view.orders_ms;
-        max_age(self.config.orders_max_age_ms, is_agreed && self.feed.tells_orders())
+        let told_ms = if is_agreed { TOLD_MAX_AGE_MS } else { READ_MAX_AGE_MS };
+        max_age(self.config.orders_max_age_ms, self.feed.tells_orders().then_some(told_ms))
     }
 
     /// The account was not read for long where two reads are further apart than this.
@@ -46,6 +50,7 @@ impl Guard {
     }
 }
 
-fn max_age(configured_ms: u64, is_told: bool) -> u64 {
-    if is_told { configured_ms.max(TOLD_MAX_AGE_MS) } else { configured_ms }
+/// The longer of what is configured and what the feed makes good.
+fn max_age(configured_ms: u64, told_ms: Option<u64>) -> u64 {
+    told_ms.map_or(configured_ms, |told_ms| configured_ms.max(told_ms))
 }
