@@ -46,7 +46,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     let asked_ms = unanswered_ms.unwrap_or(asked_ms);
     shared.pass(Step::NotifyLooked);
     intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
-    let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).is_another(status));
+    let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).is_another(status, wall_ms()));
     let cursor = before.filter(|_| !is_another);
     let is_changed = page.as_ref().zip(cursor).is_some_and(|(page, cursor)| is_changed(guard, page, cursor, mark));
     let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
@@ -67,7 +67,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
             None => office.watch.cursor = Some(page.last.unwrap_or(0)),
             // What it holds from there on is asked for at once.
             Some(_) if is_changed => {
-                office.begin_anew();
+                office.begin_anew(now);
                 office.watch.begin_anew((page.oldest.unwrap_or(1), page.last.unwrap_or(0)), now);
             }
             Some(_) => {}

@@ -17,6 +17,8 @@ use super::wishes::Wishes;
 use crate::record::event::Event;
 use crate::record::status::Status;
 
+/// Why events whose notices waited are missed where the journal has become another one.
+const ANOTHER_JOURNAL: &str = "the journal in which they stood is another one now";
 /// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost. It is read on
 /// from there when there are half as many.
 const BEHIND: usize = 200;
@@ -205,18 +207,22 @@ impl Office {
         self.file_all(made)
     }
 
-    /// Whether another guard answers now than before. What waited in the journal of that one is not told.
-    pub(super) fn is_another(&mut self, status: &Status) -> bool {
+    /// Whether another guard answers now than before. What waited in the journal of that one is missed.
+    pub(super) fn is_another(&mut self, status: &Status, now_ms: u64) -> bool {
         let is_another = self.watch.is_another(status);
         if is_another {
-            self.begin_anew();
+            self.begin_anew(now_ms);
         }
         is_another
     }
 
-    /// The guard's events do not go on where they ended: what waited in its journal is not there any more.
-    pub(super) fn begin_anew(&mut self) {
-        self.later = None;
+    /// The guard's events do not go on where they ended: what waited in its journal is missed, and it is told how many events that
+    /// are.
+    pub(super) fn begin_anew(&mut self, now_ms: u64) {
+        let Some((mut later, end)) = self.later.take().zip(self.watch.cursor) else { return };
+        later.not_in_journal = ANOTHER_JOURNAL.to_owned();
+        later.gone_up_to(end, now_ms);
+        self.file_others(later.take());
     }
 
     /// Whether every target has so much that is critical before it, that even that had better wait where it is.

@@ -125,6 +125,8 @@ fn what_waited_and_is_gone_is_told_as_missed() {
     (302..=600).for_each(|seq| _ = office.event(&trouble(seq), NOW));
     told(&mut office, NOW);
     assert!(office.later(NOW).is_some());
-    office.begin_anew();
+    office.begin_anew(NOW);
     assert_eq!(office.later(NOW), None);
+    let missed = office.next("a", false, NOW).unwrap().notice;
+    assert!(missed.happened.starts_with("98 events after event 502 were gone"), "{}", missed.happened);
 }
