@@ -21,6 +21,8 @@ const FARTHEST_PCT: Decimal = dec!(75);
 pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Order> {
     let (market, szi) = (guard.view.market(asset)?, guard.view.position(asset));
     let side = PositionSide::of(szi)?;
+    // A fill may have told of more than was read. An order that only reduces closes no more than there is.
+    let told = side.held(guard.position_told(asset));
     let slippage = SLIPPAGE_PCT.get(tries).or(SLIPPAGE_PCT.last()).copied().unwrap_or_default();
     let (px, mark) = close_price(guard, asset, side, tries)?;
     let limit_px = side.away(px, percent_of(px, slippage));
@@ -34,7 +36,7 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
         asset,
         is_buy: side.closing().is_buy(),
         limit_px,
-        size: szi.abs(),
+        size: szi.abs().max(told),
         reduce_only: true,
         kind,
         cloid: None,

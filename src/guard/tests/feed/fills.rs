@@ -54,6 +54,25 @@ fn an_answer_that_is_older_than_a_fill_takes_nothing_back() {
     assert_eq!(shown(&desk), 0, "one of its time does");
 }
 
+/// No read shows what filled, and its own stop came with it: who has everything closed has that closed as well, and no more than
+/// that where the feed tells of less.
+#[test]
+fn a_kill_closes_what_a_fill_has_told_of() {
+    for (held, size, closed) in [("0.1", "0.3", "0.4"), ("0.1", "0", "0.1")] {
+        let mut desk = desk();
+        desk.hold("ETH", held.parse().unwrap());
+        let mut entry = open("ETH", "B", "2000", "0.3", 77);
+        entry.children.push(open_stop("ETH", "A", "1960", "0.3", 78));
+        desk.show(vec![open_stop("ETH", "A", "1960", held, 5), entry]);
+        desk.wait(100);
+        let told = fill(&desk, 1, held, size);
+        desk.now += 10;
+        fills(&mut desk, vec![told]);
+        let effects = desk.step(Input::Kill { reason: "enough".into(), by: None, write_file: false, request: None });
+        assert_eq!(crate::guard::tests::covering_line::closes(&effects), [closed], "{size}");
+    }
+}
+
 /// What never was is forgotten, also where nothing can be read.
 #[test]
 fn a_fill_that_no_read_shows_is_forgotten() {
