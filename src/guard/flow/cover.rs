@@ -95,13 +95,31 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
 /// put down to it: a first stop goes no farther than the one that it was judged with.
 pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, read: Moment) {
     for (asset, change) in changes {
-        let Some(side) = PositionSide::of(guard.view.position(*asset)).or_else(|| PositionSide::of(*change)) else {
-            continue;
-        };
-        let judged_px = side.furthest(guard.sent.judged_stops(read, &guard.view, (*asset, side), *change));
-        let (told, most) = (guard.sent.told_entries(*asset, side), guard.sent.may_yet_show(*asset, side));
-        guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told, most }));
+        note_one(guard, *asset, *change, |guard, side| {
+            side.furthest(guard.sent.judged_stops(read, &guard.view, (*asset, side), *change))
+        });
     }
+}
+
+/// The same of a fill, which names its order.
+pub(crate) fn note_filled(guard: &mut Guard, (asset, change): (u32, Decimal), oid: u64, read: Moment) {
+    note_one(guard, asset, change, |guard, side| {
+        let named = guard.sent.judged_with(&guard.view, oid);
+        named.or_else(|| side.furthest(guard.sent.judged_stops(read, &guard.view, (asset, side), change)))
+    });
+}
+
+fn note_one(
+    guard: &mut Guard,
+    asset: u32,
+    change: Decimal,
+    judged_px: impl FnOnce(&Guard, PositionSide) -> Option<Decimal>,
+) {
+    let side = PositionSide::of(guard.view.position(asset)).or_else(|| PositionSide::of(change));
+    let Some(side) = side else { return };
+    let judged_px = judged_px(guard, side);
+    let (told, most) = (guard.sent.told_entries(asset, side), guard.sent.may_yet_show(asset, side));
+    guard.watch.enlarged.insert(asset, (side, Enlarged { judged_px, told, most }));
 }
 
 /// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what

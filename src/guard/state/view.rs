@@ -2,6 +2,7 @@
 
 use crate::base::address::Cloid;
 use crate::guard::state::by_fill::ByFill;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position};
 use crate::venue::market::{Market, Universe};
@@ -114,7 +115,8 @@ pub(crate) struct Resting {
     pub(crate) reduce_only: bool,
     /// The stop that comes alive when this order fills.
     pub(crate) child_stop_px: Option<Decimal>,
-    /// The stop that it was judged with as an entry, where it brings none: one that stands by itself, or comes when it fills.
+    /// The stop that it was judged with as an entry, where it brings none: one that stands by itself, or comes when it fills, or was
+    /// its child.
     pub(crate) judged_px: Option<Decimal>,
     /// When a read first showed it.
     pub(crate) seen_ms: u64,
@@ -340,7 +342,8 @@ impl View {
                     let known = self.orders.get(&order.oid);
                     let before = known.and_then(|known| Some((known.stop_px?, known.size)));
                     let seen_ms = known.map_or(now_ms, |known| known.seen_ms);
-                    let judged_px = known.and_then(|known| known.judged_px);
+                    // One whose child its client has cancelled is stopped out where that stood.
+                    let judged_px = known.and_then(StopAt::of).map(|stop| stop.px);
                     core.insert(order.oid, Resting { before, judged_px, ..Resting::of(order, asset, seen_ms) });
                 }
                 None => self.foreign_orders.push(order),

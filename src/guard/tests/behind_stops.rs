@@ -5,8 +5,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::Mode;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
+use crate::guard::{Effects, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::side::PositionSide;
 
@@ -145,4 +145,92 @@ fn a_stop_that_was_sent_for_less_is_no_measure_for_more() {
         line.first_stop = Some(FirstStop { widest_px: dec!(1951), own_px: Some(dec!(1951)) });
         assert_eq!(line.counts(dec!(1950)), counts, "{held}");
     }
+}
+
+/// A stop closes all, and an entry that rested opens it anew, between two reads: as large as before, or not.
+#[test]
+fn what_was_opened_anew_goes_by_the_stop_that_it_was_judged_with() {
+    for size in ["1", "1.6"] {
+        let mut desk = desk();
+        desk.now += 10;
+        desk.positions.insert("ETH", dec!(1));
+        entered(&mut desk, dec!(2000));
+        let (own, rests) = (open_stop("ETH", "A", "1985", "1", 5), open("ETH", "B", "1975", size, 7));
+        desk.show(vec![own.clone()]);
+        desk.now += 10;
+        enter(
+            &mut desk,
+            buy(ETH, "1975", size),
+            "1965",
+            [json!({"resting": {"oid": 7}}), json!({"resting": {"oid": 8}})],
+        );
+        desk.now += 1_000;
+        entered(&mut desk, dec!(2000));
+        desk.show(vec![own, rests, open_stop("ETH", "A", "1965", size, 8)]);
+        desk.now += 1_000;
+        desk.mids.insert("ETH".into(), dec!(1973));
+        desk.read_mids(desk.now);
+        desk.positions.insert("ETH", size.parse().unwrap());
+        let mut effects = vec![entered(&mut desk, dec!(1975))];
+        desk.orders.clear();
+        for _ in 0..3 {
+            desk.now += 600;
+            effects.extend([desk.read_orders(desk.now), entered(&mut desk, dec!(1975))]);
+        }
+        assert_eq!(first_trigger(&effects), Some("1965".to_owned()), "{size}");
+    }
+}
+
+/// A client cancels the child of an entry that rests: its stop comes where that stood all the same, and not where another's is.
+#[test]
+fn an_entry_whose_child_is_cancelled_keeps_the_stop_that_it_was_judged_with() {
+    for reads_between in [1, 4] {
+        let mut desk = desk();
+        let rests = |px: &str, stop_px: &str, oid: u64, has_child: bool| {
+            let size = if oid == 7 { "0.8" } else { "0.6" };
+            let mut entry = open("ETH", "B", px, size, oid);
+            entry.children.extend(has_child.then(|| open_stop("ETH", "A", stop_px, size, oid + 1)));
+            entry
+        };
+        for (px, stop_px, oid) in [("1990", "1980", 7), ("1960", "1900", 17)] {
+            let size = if oid == 7 { "0.8" } else { "0.6" };
+            let decided = desk.ask(group(buy(ETH, px, size), stop(ETH, false, stop_px, size), "normalTpsl"));
+            desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": oid}}, "waitingForFill"])));
+            desk.now += 10;
+        }
+        let show = |desk: &mut Desk, has_child: bool| {
+            desk.now += 3_000;
+            desk.read_account(desk.now);
+            desk.read_mids(desk.now);
+            desk.show(vec![rests("1990", "1980", 7, has_child), rests("1960", "1900", 17, has_child)]);
+        };
+        (0..3).for_each(|_| show(&mut desk, true));
+        desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 8}, {"a": ETH, "o": 18}]})).reduces();
+        (0..reads_between).for_each(|_| show(&mut desk, false));
+        // The price that is known has not come there.
+        desk.now += 600;
+        desk.positions.insert("ETH", dec!(0.8));
+        desk.orders.retain(|order| order.oid != 7);
+        let mut effects = vec![entered(&mut desk, dec!(1990))];
+        for _ in 0..3 {
+            desk.now += 600;
+            effects.extend([desk.read_orders(desk.now), entered(&mut desk, dec!(1990))]);
+        }
+        assert_eq!(first_trigger(&effects), Some("1980".to_owned()), "{reads_between}");
+    }
+}
+
+/// Reads the account with its position entered at this price.
+fn entered(desk: &mut Desk, px: Decimal) -> Effects {
+    let (mut state, equity, begun_ms) = (desk.state(desk.now), desk.equity, desk.now);
+    state.asset_positions.iter_mut().for_each(|element| element.position.entry_px = Some(px));
+    desk.step(Input::Account { state, equity, begun_ms })
+}
+
+/// Where the guard's first stop among these goes.
+fn first_trigger(effects: &[Effects]) -> Option<String> {
+    let sent =
+        effects.iter().flat_map(sends).flat_map(|send| send.action["orders"].as_array().cloned().unwrap_or_default());
+    let mut triggers = sent.filter_map(|order| Some(order["t"]["trigger"]["triggerPx"].as_str()?.to_owned()));
+    triggers.next()
 }

@@ -3,6 +3,7 @@
 
 mod borrowed_ids;
 mod burnt_allowance;
+mod cancelled_children;
 mod carried_risk;
 mod children_of_entries;
 mod closing_flip;

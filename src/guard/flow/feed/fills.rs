@@ -85,9 +85,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
         return false;
     }
-    let changes = BTreeMap::from([(asset, after.saturating_sub(held))]);
     let now = step.guard.moment(step.now_ms);
-    cover::note_enlarged(step.guard, &changes, now);
+    cover::note_filled(step.guard, (asset, after.saturating_sub(held)), fill.oid, now);
     step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
 }
 

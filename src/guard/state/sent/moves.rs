@@ -64,8 +64,16 @@ impl SentOrders {
         self.orders.is_empty() && self.triggers.is_empty() && self.cancels.is_empty()
     }
 
-    /// The stops that entries of one side were judged with: of those that a move of the position, which a read shows, comes to, and
-    /// where nothing comes to just that, of all that may have filled.
+    /// The stop that the entry with this order id was judged with, where it is known.
+    pub(crate) fn judged_with(&self, view: &View, oid: u64) -> Option<Decimal> {
+        let resting = view.orders.get(&oid).filter(|order| order.is_entry()).and_then(StopAt::of);
+        let sent = || self.orders.iter().find(|order| order.oid == Some(oid) && !order.reduce_only)?.stop;
+        resting.or_else(sent).map(|stop| stop.px).filter(|px| *px > Decimal::ZERO)
+    }
+
+    /// The stops that entries of one side were judged with: of those that a move of the position, which a read shows, comes to, where
+    /// they can have filled by the prices that are known or else whatever these are; and where none of them does, of all that may have
+    /// filled: a position may have been closed and opened anew.
     pub(crate) fn judged_stops(
         &self,
         read: Moment,
@@ -74,13 +82,15 @@ impl SentOrders {
         change: Decimal,
     ) -> Vec<Decimal> {
         let opening = (asset, side.opening().is_buy(), false);
-        let stops: Vec<Decimal> = match self.explanation(read, view, asset, change) {
-            Some(causes) => {
-                let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
-                let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
-                told.chain(causes).filter(is_its).filter_map(|cause| cause.judged_px).collect()
-            }
-            None => {
+        let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
+        let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
+        let by_price = self.explanation(read, view, asset, change);
+        let causes = by_price.or_else(|| self.fewest_of(&self.causes(read, view, asset, true), read, asset, change));
+        let entries: Vec<Cause> =
+            causes.into_iter().flat_map(|causes| told.clone().chain(causes)).filter(is_its).collect();
+        let stops: Vec<Decimal> = match entries.as_slice() {
+            [_, ..] => entries.iter().filter_map(|cause| cause.judged_px).collect(),
+            [] => {
                 let sent = self.orders.iter().chain(&self.unshown.fills);
                 let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
                 let resting =
@@ -180,12 +190,16 @@ impl SentOrders {
 
     /// The fewest causes that come to just this move of a position, together with all that was told by then; `None` where none do.
     fn explanation(&self, read: Moment, view: &View, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
-        let told = self.told_before(read, asset);
-        let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
-        fewest(rest, &self.causes(read, view, asset))
+        self.fewest_of(&self.causes(read, view, asset, false), read, asset, change)
     }
 
-    fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> {
+    fn fewest_of(&self, causes: &[Cause], read: Moment, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
+        let told = self.told_before(read, asset);
+        let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
+        fewest(rest, causes)
+    }
+
+    fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {
         self.orders.iter().filter(move |order| order.asset == asset && order.is_told_before(read))
     }
 
@@ -212,8 +226,9 @@ impl SentOrders {
     }
 
     /// What else may be in a read of a position: fills that were told of after it began, or long before, orders without an answer, and
-    /// what rested by the last reads, or a moment ago, where the price has come to it.
-    fn causes(&self, read: Moment, view: &View, asset: u32) -> Vec<Cause> {
+    /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries that rest in any case,
+    /// since it may have come and gone.
+    fn causes(&self, read: Moment, view: &View, asset: u32, at_any_price: bool) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
         // The account's own price may be newer than the mids, and older.
         let prices = [view.price(asset), view.mark(asset)];
@@ -224,7 +239,7 @@ impl SentOrders {
         let is_filled = |order: &&Resting| match order.stop_px {
             Some(px) => is_met(px, !order.is_buy),
             None if order.is_trigger => order.order.take_profit_px().is_some_and(|px| is_met(px, order.is_buy)),
-            None => is_met(order.px, order.is_buy),
+            None => at_any_price && order.is_entry() || is_met(order.px, order.is_buy),
         };
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
