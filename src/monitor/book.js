@@ -56,13 +56,16 @@ export class Book {
     if (this.day !== null && day !== this.day) this.show(day);
     [this.day, this.dueAt, this.soonestAt] = [day, begun + EVERY_MS, begun + BOOKED_MS];
     let isFailed = false;
+    const parts = [];
     for (const [name, back] of SPANS) {
       const report = await beside(`/guard/report?from=${dayOf(nowMs - back * DAY_MS)}&to=${day}&by=day`);
       // Another journal than when it was asked for.
       if (this.kept !== kept) return;
-      if (report?.total) kept.set(name, { report, day, at: begun });
+      if (report?.total) parts.push([name, { report, day, at: begun }]);
       else isFailed = true;
     }
+    // Its age stands beside figures that stand there.
+    for (const part of parts) kept.set(...part);
     const ended = performance.now();
     if (isFailed) this.dueAt = Math.min(this.dueAt, ended + AGAIN_MS);
     this.soonestAt = Math.max(this.soonestAt, ended + REST * (ended - begun));

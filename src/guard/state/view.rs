@@ -2,7 +2,6 @@
 
 use crate::base::address::Cloid;
 use crate::guard::state::by_fill::ByFill;
-use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position};
 use crate::venue::market::{Market, Universe};
@@ -343,7 +342,7 @@ impl View {
                     let before = known.and_then(|known| Some((known.stop_px?, known.size)));
                     let seen_ms = known.map_or(now_ms, |known| known.seen_ms);
                     // One whose child its client has cancelled is stopped out where that stood.
-                    let judged_px = known.and_then(StopAt::of).map(|stop| stop.px);
+                    let judged_px = known.and_then(|known| known.child_stop_px.or(known.judged_px));
                     core.insert(order.oid, Resting { before, judged_px, ..Resting::of(order, asset, seen_ms) });
                 }
                 None => self.foreign_orders.push(order),

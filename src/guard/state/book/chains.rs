@@ -128,8 +128,11 @@ impl Chains {
 
     /// Links what was taken in and is not linked yet; whether more is missing now.
     pub(crate) fn settle(&mut self, now_ms: u64) -> bool {
-        let unlinked = self.unlinked.clone();
-        unlinked.iter().fold(false, |is_broken, coin| self.settle_moment(coin, now_ms) || is_broken)
+        let mut is_broken = false;
+        while let Some(coin) = self.unlinked.first().cloned() {
+            is_broken |= self.settle_moment(&coin, now_ms);
+        }
+        is_broken
     }
 
     /// Takes in one of before a market's newest moment: a part of what was missing.
