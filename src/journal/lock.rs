@@ -1,6 +1,8 @@
 //! The journal's lock: who holds it writes.
 
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
 
 use nix::errno::Errno;
@@ -8,27 +10,68 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::error::OpenError;
 use super::folder::Folder;
+use crate::base::files::{remove_leftovers, temporary_beside};
 
 /// The name of its file.
 pub(super) const LOCK: &str = "lock";
 
+const MODE: u32 = 0o600;
+
 /// Takes it. Its file is for its owner alone: whoever can open a file can hold a lock on it.
 pub(super) fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
     let path = folder.join(LOCK);
-    let file = folder.open_or_create(LOCK, 0o600)?;
-    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+    match folder.open(LOCK, true)? {
+        Some(file) => take(folder, file),
+        None => match create_held(folder).map_err(OpenError::io(&path))? {
+            Some(held) => Ok(held),
+            // Somebody else was first.
+            None => take(folder, folder.open_or_create(LOCK, MODE)?),
+        },
+    }
+}
+
+/// A new file that stands under its name only once it is held: between the two another service would take it. `None` where
+/// another one was first.
+fn create_held(folder: &Folder) -> io::Result<Option<Flock<File>>> {
+    let path = folder.join(LOCK);
+    let temporary = temporary_beside(&path)?;
+    let name = temporary.file_name().and_then(OsStr::to_str).ok_or(io::ErrorKind::InvalidInput)?;
+    let file = folder.create(name, MODE)?;
+    let placed = Flock::lock(file, FlockArg::LockExclusiveNonblock)
+        .map_err(|(_, errno)| errno.into())
+        .and_then(|held| write_pid(&held).map(|()| held))
+        .and_then(|held| fs::hard_link(&temporary, &path).map(|()| held));
+    match placed {
         Ok(held) => {
-            // Over what stands there: what it gave back of a full disk somebody else would take.
-            let pid = format!("{}\n", std::process::id());
-            let written = held.write_all_at(pid.as_bytes(), 0);
-            let length = u64::try_from(pid.len()).unwrap_or_default();
-            written.and_then(|()| held.set_len(length)).map_err(OpenError::io(&path))?;
-            Ok(held)
+            // Its own, and those of who is late or was killed.
+            remove_leftovers(&path);
+            Ok(Some(held))
         }
+        Err(error) => {
+            _ = fs::remove_file(&temporary);
+            match error.kind() {
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound => Ok(None),
+                _ => Err(error),
+            }
+        }
+    }
+}
+
+fn take(folder: &Folder, file: File) -> Result<Flock<File>, OpenError> {
+    let path = folder.join(LOCK);
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(held) => write_pid(&held).map(|()| held).map_err(OpenError::io(&path)),
         Err((_, Errno::EWOULDBLOCK)) => {
             let holder = folder.read_small(LOCK, 32)?.unwrap_or_default();
             Err(OpenError::Locked { file: path, pid: String::from_utf8_lossy(&holder).trim().parse().ok() })
         }
         Err((_, errno)) => Err(OpenError::Io { path, error: errno.into() }),
     }
+}
+
+/// Over what stands there: what it gave back of a full disk somebody else would take.
+fn write_pid(held: &File) -> io::Result<()> {
+    let pid = format!("{}\n", std::process::id());
+    held.write_all_at(pid.as_bytes(), 0)?;
+    held.set_len(u64::try_from(pid.len()).unwrap_or_default())
 }

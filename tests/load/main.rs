@@ -4,6 +4,7 @@
 //! the figure to reach. Nothing is asserted: on a busy machine, or another disk, numbers tell that too. The exit
 //! status is 0 unless a request was refused or something broke, because then nothing was measured.
 
+mod bare;
 #[path = "../demo/bot.rs"]
 mod bot;
 mod feed;
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use bare::Work;
 use clap::Parser;
 use phases::{Pair, Paper};
 use reference::Reference;
@@ -141,6 +143,10 @@ fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
     let told = format!("recovery {} + fdatasync {}", reference.recovery(), reference.sync());
     table.ratio(what("p50"), paper.percentile(50), (told.clone(), least), "1.35");
     table.ratio(what("p99"), paper.percentile(99), (told, least), "5");
+    for (work, name) in [(Work::Here, "on one thread"), (Work::Shared, "handed to a thread")] {
+        let bare = bare::measure(folder, event_bytes, work)?;
+        table.least(format!("recovery + fdatasync behind a bare socket, {name}"), bare.percentile(50), least);
+    }
 
     let pair = Pair::start(program, folder, true, 1)?;
     let mut reference = Reference::new(folder, event_bytes)?;

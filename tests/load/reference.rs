@@ -7,12 +7,15 @@ use std::time::Instant;
 
 use svc_guard::base::keccak::keccak256;
 use svc_guard::base::key::SecretKey;
+use svc_guard::base::signature::Signature;
 
 use crate::samples::{Nanos, Samples};
 
 /// The reference times of one phase.
 pub(crate) struct Reference {
     key: SecretKey,
+    /// One that was signed before.
+    signed: ([u8; 32], Signature),
     file: File,
     /// As long as a typical event.
     line: Vec<u8>,
@@ -31,7 +34,9 @@ impl Reference {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
         let (recovery, sync, signing) = Default::default();
-        Ok(Self { key, file, line: vec![b'7'; line], number: 0, recovery, sync, signing })
+        let digest = keccak256(b"signed before");
+        let signed = (digest, key.sign(&digest).map_err(|error| error.to_string())?);
+        Ok(Self { key, signed, file, line: vec![b'7'; line], number: 0, recovery, sync, signing })
     }
 
     /// Measures each once. Done between two requests, it sees the machine, its disk and its caches as they do.
@@ -42,15 +47,29 @@ impl Reference {
         let signature = self.key.sign(&digest).map_err(|error| error.to_string())?;
         self.signing.add(Nanos::of(begun.elapsed()));
         let begun = Instant::now();
-        let signer = signature.recover(&digest).map_err(|error| error.to_string())?;
+        self.recover_from(&signature, &digest)?;
         self.recovery.add(Nanos::of(begun.elapsed()));
-        if signer != self.key.address() {
-            return Err("a signature that names another signer".to_owned());
-        }
         let begun = Instant::now();
-        self.file.write_all(&self.line).and_then(|()| self.file.sync_data()).map_err(|error| error.to_string())?;
+        self.append()?;
         self.sync.add(Nanos::of(begun.elapsed()));
         Ok(())
+    }
+
+    /// Recovers a signer.
+    pub(crate) fn recover(&self) -> Result<(), String> {
+        let (digest, signature) = &self.signed;
+        self.recover_from(signature, digest)
+    }
+
+    fn recover_from(&self, signature: &Signature, digest: &[u8; 32]) -> Result<(), String> {
+        let signer = signature.recover(digest).map_err(|error| error.to_string())?;
+        let is_own = signer == self.key.address();
+        is_own.then_some(()).ok_or_else(|| "a signature that names another signer".to_owned())
+    }
+
+    /// Appends an event and syncs it.
+    pub(crate) fn append(&mut self) -> Result<(), String> {
+        self.file.write_all(&self.line).and_then(|()| self.file.sync_data()).map_err(|error| error.to_string())
     }
 
     /// One recovery of a signer from a signature, p50.

@@ -33,6 +33,13 @@ impl Table {
         self.rows.push(Row { what, measured, reference: told, ratio, figure, reached });
     }
 
+    /// A time that nothing of the guard's is in, as so many times the reference.
+    pub(crate) fn least(&mut self, what: String, measured: Nanos, reference: Nanos) {
+        let (measured, ratio) = (measured.to_string(), measured.ratio(reference).to_string());
+        let (reference, figure) = (reference.to_string(), "-".to_owned());
+        self.rows.push(Row { what, measured, reference, ratio, figure, reached: true });
+    }
+
     /// Decisions a second, of what the cores could recover keys in.
     pub(crate) fn rate(&mut self, what: String, flood: &Flood, recovery: Nanos) -> Result<(), String> {
         let cores = std::thread::available_parallelism().map_err(|error| error.to_string())?.get();

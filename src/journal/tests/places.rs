@@ -4,9 +4,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::fcntl::{Flock, FlockArg};
 
 use super::start::damage_of;
 use super::*;
+use crate::journal::in_place::is_in_place;
 
 const EVENTS: &str = "events-2026-03-01.jsonl";
 
@@ -143,6 +147,33 @@ fn a_removed_lock_is_taken_anew_and_one_that_is_taken_ends_the_writing() {
     assert!(store.health().error().unwrap().contains("another running service"));
     drop((store, other));
     assert_eq!(seqs(&place.open().1), [1, 2], "two services do not write on from one place");
+}
+
+/// Whoever sees the new lock finds it held.
+#[test]
+fn a_lock_that_is_taken_anew_is_never_there_for_another_to_take() {
+    let place = Place::new();
+    let (mut store, _) = begun(&place);
+    let (file, is_over) = (place.file("lock"), AtomicBool::new(false));
+    let taken = std::thread::scope(|scope| {
+        let rival = scope.spawn(|| {
+            let mut taken = 0;
+            while !is_over.load(Ordering::Acquire) {
+                let Ok(lock) = fs::File::open(&file) else { continue };
+                // One that was removed meanwhile is nobody's lock.
+                let held = Flock::lock(lock, FlockArg::LockExclusiveNonblock);
+                taken += u32::from(held.is_ok_and(|held| is_in_place(&file, &held)));
+            }
+            taken
+        });
+        for _ in 0..300 {
+            fs::remove_file(&file).unwrap();
+            assert_eq!(look(&mut store), Condition::Good);
+        }
+        is_over.store(true, Ordering::Release);
+        rival.join().unwrap()
+    });
+    assert_eq!(taken, 0);
 }
 
 #[test]
