@@ -28,6 +28,31 @@ def is_whole(monitor, stand):
     expect(monitor.page.locator("#stream .gap")).to_have_count(0)
 
 
+def test_an_account_that_was_never_read_is_not_green(stand_of, monitor_of):
+    """No state is known then, whatever the guard begins with; and what neither won nor lost is no win."""
+    stand = stand_of("paper")
+    stand.hold("ETH", "0.4", "2500", covered=False)
+    told = {"account_age_ms": None}
+
+    def before(page):
+        def handle(route):
+            answer = route.fetch()
+            status = answer.json()
+            status["venue"].update(told)
+            route.fulfill(response=answer, json=status)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=before)
+    expect(monitor.tile("risk")).to_have_text("● Active")
+    expect(monitor.page.locator("#t-risk")).to_have_class("idle")
+    result = monitor.page.locator("#positions td[data-name=Result]").first
+    expect(result).to_have_text("0.00 · 0.0%")
+    assert result.get_attribute("data-tone") is None
+    told["account_age_ms"] = 100
+    expect(monitor.page.locator("#t-risk")).to_have_class("ok")
+
+
 BUSY = {"code": "busy", "msg": "too much at once", "data": None}
 NO_GUARD = "what answers there is no guard of this version"
 FAULTS = {

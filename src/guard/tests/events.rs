@@ -158,3 +158,29 @@ fn a_veto_names_its_limit_and_the_actual_value_for_programs() {
     assert_eq!(figures(&batch), pair("10.00", "199.00"));
     assert_eq!(figures(desk.order(buy(ETH, "1990.55", "0.1")).vetoed("price_invalid")), pair("-", "-"));
 }
+
+/// Who looks for a market finds every decision about it, whatever its text says.
+#[test]
+fn a_decision_names_its_markets() {
+    let mut desk = Desk::live();
+    let leverage = json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": 3});
+    let by_cloid = json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(1)}]});
+    let many: Vec<Value> = (0..30).map(|asset| json!({"a": asset, "o": 1})).collect();
+    for (action, coins) in [
+        (place(vec![buy(ETH, "1990", "0.1")]), json!(["ETH"])),
+        (
+            json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}, {"a": BTC, "o": 2}, {"a": ETH, "o": 3}]}),
+            json!(["BTC", "ETH"]),
+        ),
+        (by_cloid, json!(["ETH"])),
+        (leverage, json!(["BTC"])),
+        (json!({"type": "noop"}), Value::Null),
+        (json!({"type": "usdSend"}), Value::Null),
+    ] {
+        let told = events(&desk.post(action.clone()));
+        let decision = told.iter().find(|event| event["kind"] == "decision").unwrap();
+        assert_eq!(decision["coins"], coins, "{action}");
+    }
+    let told = events(&desk.post(json!({"type": "cancel", "cancels": many})));
+    assert_eq!(told[0]["coins"].as_array().unwrap().len(), 20);
+}
