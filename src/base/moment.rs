@@ -30,7 +30,11 @@ pub fn span(ms: u64) -> String {
         0..1_000 => format!("{ms} ms"),
         1_000..10_000 => {
             let tenths = ms.div_ceil(100);
-            if tenths % 10 == 0 { format!("{seconds} s") } else { format!("{}.{} s", tenths / 10, tenths % 10) }
+            if tenths.is_multiple_of(10) {
+                format!("{seconds} s")
+            } else {
+                format!("{}.{} s", tenths / 10, tenths % 10)
+            }
         }
         10_000..=120_000 => format!("{seconds} s"),
         120_001..=7_200_000 => format!("{minutes} min"),
