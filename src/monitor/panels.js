@@ -64,7 +64,7 @@ export function tiles(status, problems) {
   const dayLoss = risk.day_pnl === null ? null : minus("0", risk.day_pnl);
   tile("t-day", level("daily_loss_near", dayLoss, risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
   tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
-  const isStale = alerts.some(({ code }) => code === "account_stale" || code === "price_stale");
+  const isStale = alerts.some(({ code }) => /^(account|price)_stale$/.test(code));
   set(document.body, { "data-stale": isStale ? "" : null });
 }
 
@@ -234,10 +234,10 @@ function foot(whole, columns, total) {
   for (const cell of row.cells) cell.hidden = cell.textContent === "" && innerWidth < 640;
 }
 
-function cover({ size, covered_size: covered }) {
-  if (covered === size) return ["● full", "Stops cover the whole position", "ok"];
-  if (covered === "0") return ["▲ none", "No stop covers this position", "bad"];
-  return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of this position", "warn"];
+function cover({ size, covered_size: covered, none }) {
+  if (covered === size) return ["● full", "Stops cover all of it", "ok"];
+  if (covered === "0") return [`▲ ${none}`, "No stop is known to cover it", "bad"];
+  return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of it", "warn"];
 }
 
 export const money = (text, signed = false) => [usd(text, signed), text];
@@ -286,7 +286,9 @@ const nothing = (status, code, none) =>
   status.venue.account_age_ms === null || status.alerts.some((alert) => alert.code === code) ? "Not read" : none;
 
 export function positions(status) {
-  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms }));
+  // While the open orders are not read, nobody can say that there is no stop.
+  const none = nothing(status, "orders_stale", "none");
+  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms, none }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
   put("no-positions", nothing(status, "account_stale", "No positions"));
 }
