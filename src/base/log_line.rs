@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-use super::day::day_of;
+use super::moment::{clock, iso};
 use super::text::one_line;
 
 /// Most characters of a line.
@@ -60,12 +60,10 @@ impl Reader {
             Level::Info => (6, ""),
             Level::Detail => (7, "detail: "),
         };
-        let seconds = at_ms / 1_000;
-        let clock = format!("{:02}:{:02}:{:02}", seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
         let before = match self {
-            Self::Terminal => format!("{clock} "),
+            Self::Terminal => format!("{} ", clock(at_ms)),
             Self::Journal => format!("<{priority}>"),
-            Self::File => format!("{}T{clock}.{:03}Z ", day_of(at_ms), at_ms % 1_000),
+            Self::File => format!("{} ", iso(at_ms)),
         };
         format!("{before}{name}: {word}{}", one_line(text, MAX_LINE))
     }

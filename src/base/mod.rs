@@ -1,6 +1,6 @@
 //! The ground floor: primitives that every room may stand on and that know no room.
 //!
-//! Addresses, keys and signatures, hashes, hex, exact amounts, UTC days, origins of URLs, text made safe to show,
+//! Addresses, keys and signatures, hashes, hex, exact amounts, UTC days, moments, origins of URLs, text made safe to show,
 //! commands as a person types them, files that nobody else can plant, clocks. No rule, no order, no verdict and no word of
 //! the venue's protocol may enter.
 
@@ -18,6 +18,7 @@ pub mod kill_file;
 pub mod kill_watch;
 pub mod log_line;
 pub mod mode;
+pub mod moment;
 mod named_enum;
 pub mod origin;
 pub mod sealed;

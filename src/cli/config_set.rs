@@ -10,10 +10,9 @@ use super::mainnet_gap::MainnetGap;
 use super::output::print;
 use super::refusal::Refusal;
 use super::rules_place::Place;
-use super::{one_rule, reached, rules_source};
+use super::{one_rule, reached, rules_source, slips};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
-use crate::base::shell::word;
 use crate::home::{Config, Home, base_url, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
@@ -134,11 +133,13 @@ fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     }
     let several = one_rule::several(typed);
     if !several.is_empty() {
-        let commands: Vec<String> =
-            several.iter().map(|change| format!("`svc-guard config set rules {}`", word(change))).collect();
-        return Err(Refusal::Value(typed.to_owned(), format!("is more than one rule: {}", commands.join(", then "))));
+        return Err(Refusal::Given(slips::one_by_one(&several)));
     }
-    one_rule::with(&described, key, value).map_err(|why| Refusal::Value(typed.to_owned(), why))
+    one_rule::with(&described, key, value).map_err(|why| {
+        let number = value.trim().trim_matches(['"', '\'', '%']);
+        let way = one_rule::before(key, &why).map(|other| format!(": `svc-guard config set rules {other}={number}`"));
+        Refusal::Value(typed.to_owned(), format!("{why}{}", way.unwrap_or_default()))
+    })
 }
 
 /// On mainnet no rule may be looser than its default, as at set-up.

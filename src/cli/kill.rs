@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let placed = kill_disk::pull(home, &args.reason);
     let seen = kill_disk::look(home);
     let is_unheard = seen.watched == Some(false);
-    let watcher = Watcher::of(home, seen);
+    let watcher = Watcher::of(home, &seen);
     let (placed, is_kept) = match placed {
         Ok(placed) => placed,
         Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args.wait, waiting),
@@ -54,7 +54,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let reason = &placed.reason;
     let found = if placed.before { "The kill switch was pulled before" } else { "The kill switch is pulled" };
     if is_unheard {
-        return Err(Refusal::Unheard(kill.path().to_owned(), reason.clone(), kill_disk::elsewhere(home)));
+        let found = if placed.before { "the kill switch was pulled before" } else { "the kill switch is pulled" };
+        return Err(unheard(home, format!("{found} ({reason})"), seen.start));
     }
     let done = format!("the kill switch is pulled ({reason})");
     report(&format!("{found}: {reason}\n"), &done)?;
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     report(&format!("{}\n{}\n", told(&watcher, &heard), release(kill.path(), placed.is_folder)), &done)?;
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(home, &watcher, seconds, reason, &done),
+        (Some(seconds), _) => wait(home, &watcher, seconds, &done),
         (None, _) => Ok(()),
     }
 }
@@ -85,7 +86,7 @@ fn late(home: &Home, watcher: &Watcher, seconds: Option<u16>, waiting: u32) -> R
         &done,
     )?;
     report(&format!("{}\n", told(watcher, &heard)), &done)?;
-    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &reason, &done))
+    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &done))
 }
 
 /// The answer of the guard to a kill, in words.
@@ -122,7 +123,7 @@ fn release(file: &Path, is_folder: bool) -> String {
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(home: &Home, watcher: &Watcher, seconds: u16, reason: &str, done: &str) -> Result<(), Refusal> {
+fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
     let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
@@ -133,10 +134,17 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, reason: &str, done: &str) 
             let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
         }
-        Err(_) if kill_disk::look(home).watched == Some(false) => {
-            let file = home.kill_file().path().to_owned();
-            Err(Refusal::Unheard(file, reason.to_owned(), kill_disk::elsewhere(home)))
+        Err(why) => {
+            let seen = kill_disk::look(home);
+            if seen.watched == Some(false) {
+                return Err(unheard(home, done.to_owned(), seen.start));
+            }
+            Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}")))
         }
-        Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),
     }
+}
+
+/// The refusal where no running guard reads this home's kill file: that it is pulled, and what is left to do.
+fn unheard(home: &Home, found: String, start: Option<String>) -> Refusal {
+    Refusal::Unheard(home.kill_file().path().to_owned(), found, kill_disk::elsewhere(home), start)
 }

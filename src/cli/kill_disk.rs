@@ -16,8 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::configured::{configured, left};
 use super::kill_told::{Seen, Watcher};
+use super::start;
 use crate::base::kill_file::Pulled;
 use crate::base::kill_watch::KillWatch;
+use crate::base::mode::Mode;
 use crate::home::Home;
 
 /// Time for the disk to take the file.
@@ -145,12 +147,14 @@ fn place(home: &Home, reason: &str) -> io::Result<Placed> {
 }
 
 fn see(home: &Home) -> Seen {
-    let listen = configured(home).ok().map(|config| config.listen);
-    Seen { watched: KillWatch::is_watched(&home.kill_file()), left: left(home), listen }
+    let config = configured(home).ok();
+    let start = config.as_ref().filter(|config| config.mode != Mode::Paper).map(|config| start::command(home, config));
+    let listen = config.map(|config| config.listen);
+    Seen { watched: KillWatch::is_watched(&home.kill_file()), left: left(home), listen, start }
 }
 
 fn find(home: &Home) -> Option<PathBuf> {
-    Watcher::of(home, see(home)).elsewhere(home)
+    Watcher::of(home, &see(home)).elsewhere(home)
 }
 
 fn failure(error: &io::Error) -> Failure {

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_STATUS: u64 = 8 * 1024 * 1024;
 
 /// How a home looks to whoever kills there.
-#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(super) struct Seen {
     /// Whether a running guard watches its kill file, where that can be told.
     pub(super) watched: Option<bool>,
@@ -31,6 +31,8 @@ pub(super) struct Seen {
     pub(super) left: Option<SocketAddr>,
     /// Where its config says that it listens.
     pub(super) listen: Option<SocketAddr>,
+    /// The command that starts its guard, where that sends.
+    pub(super) start: Option<String>,
 }
 
 /// The guard that watches a home's kill file.
@@ -45,8 +47,8 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// The guard of this home, by the address that it left there, and by its config's.
-    pub(super) fn of(home: &Home, seen: Seen) -> Self {
-        let Seen { watched, left, listen } = seen;
+    pub(super) fn of(home: &Home, seen: &Seen) -> Self {
+        let Seen { watched, left, listen, .. } = *seen;
         let named = environment::listen(None).ok().flatten();
         let mut urls: Vec<String> = [left, named, listen].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();

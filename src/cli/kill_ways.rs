@@ -55,6 +55,16 @@ pub(super) fn running(home: Option<&Path>) -> String {
     }
 }
 
+/// What is left where nobody heard: another guard that runs, or a start of this home's, by this command, and the venue's page.
+pub(super) fn unheard(runs: Option<&Path>, start: Option<&str>) -> String {
+    let Some(start) = start.filter(|_| runs.is_none()) else { return running(runs) };
+    format!(
+        "{}; `{start}` starts this home's, which closes everything then. Stops that rest at the venue stay meanwhile, and what \
+         cannot wait is closed at the venue's own page",
+        running(None)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::refusal::Refusal;

@@ -12,7 +12,7 @@ pub(super) enum MainnetGap {
     #[error("allow_mainnet = true in the config")]
     NotAllowed,
     /// The config has no equity cap.
-    #[error("equity_cap in the config")]
+    #[error("equity_cap in the config (`svc-guard config set equity_cap USDC`)")]
     NoEquityCap,
     /// The set-up is given no equity cap.
     #[error("--equity-cap USDC: equity beyond it enlarges no limit")]
@@ -24,7 +24,7 @@ pub(super) enum MainnetGap {
     #[error("--confirm-mainnet must be the account {0}, not {1}")]
     SetUpConfirmedOther(Address, Address),
     /// The config names no API wallet.
-    #[error("api_wallet in the config")]
+    #[error("api_wallet in the config (`svc-guard key check --key-stdin < FILE` records it)")]
     NoApiWallet,
     /// These rules are looser than the defaults.
     #[error("rules no looser than the defaults (looser: {})", .0.join(", "))]

@@ -52,6 +52,7 @@ mod values;
 mod waiting;
 mod wallet;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -59,8 +60,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use output::say;
 use refusal::Refusal;
+use renamed_commands::Named;
 
-use crate::home::Home;
+use crate::home::{Home, local_url};
 
 /// A guard between a trading bot and its venue: judges every request against its owner's rules.
 #[derive(Debug, Parser)]
@@ -173,13 +175,12 @@ fn one_dash() -> Option<Refusal> {
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
     let words = slips::words(std::env::args_os());
-    let mode = || {
+    let home = || {
         let (dir, config) = here::named(std::env::args_os());
-        let home = Home::resolve(environment::home(dir), config, false).ok();
-        home.and_then(|home| configured::configured(&home).ok()).map(|config| config.mode)
+        Home::resolve(environment::home(dir), config, false).ok()
     };
     let other = || {
-        let mode = mode();
+        let mode = home().and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
         usage::refusal(error, slips::whole(&<Cli as CommandFactory>::command(), error, &words, mode))
     };
     let refusal = match error.kind() {
@@ -188,12 +189,26 @@ fn not_read(error: &clap::Error) -> Refusal {
         _ => {
             let slip = slips::rule(&words).or_else(|| slips::key(error, &words));
             let slip = slip.or_else(|| misplaced::word(error, &words));
-            slip.or_else(|| renamed_commands::replacement(error, mode())).unwrap_or_else(other)
+            slip.or_else(|| renamed_commands::replacement(error, &words, || home().as_ref().map(named)))
+                .unwrap_or_else(other)
         }
     };
     // Who pulls the switch must not think that it was pulled.
     let is_kill = here::is_kill(std::env::args_os()) || slips::is_kill(error, &words);
-    if is_kill { Refusal::KillNotRead(refusal.to_string()) } else { refusal }
+    if is_kill { Refusal::KillNotRead(refusal.to_string(), slips::reason(&words)) } else { refusal }
+}
+
+/// The home that was named, for whoever looks for a command that there is not.
+fn named(home: &Home) -> Named {
+    let config = configured::configured(home).ok();
+    let usual = SocketAddr::from(([127, 0, 0, 1], reached::USUAL_PORT));
+    let listen = configured::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(usual);
+    Named {
+        mode: config.map(|config| config.mode),
+        config: home.config_file(),
+        kill_file: home.kill_file().path().to_owned(),
+        url: local_url(listen),
+    }
 }
 
 impl Cli {

@@ -1,5 +1,6 @@
 //! One rule of a set, shown and changed as a person writes it: `6`, `6%`, `"6"`, `BTC, ETH`, `none`.
 
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use crate::rules::{Described, Rules, RulesError, Unit};
@@ -40,7 +41,29 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     }
     let form = if key == "markets" { "; several stand with commas between them, as in markets=ETH,BTC" } else { "" };
     let plain = |error: RulesError| error.to_string().replace("a decimal in quotes", "a decimal");
-    Rules::from_toml(&table.to_string()).map_err(|error| format!("{}{form}", plain(error)))
+    Rules::from_toml(&table.to_string()).map_err(|error| {
+        let why = plain(error);
+        let way = way(key, typed, &why);
+        format!("{why}{form}{way}")
+    })
+}
+
+/// The way out of a value that cannot be: a point for a comma, or the rule that has to make room for it.
+fn way(key: &str, typed: &str, why: &str) -> String {
+    let pointed = typed.replacen(',', ".", 1);
+    if pointed != typed && pointed.parse::<Decimal>().is_ok() {
+        return format!("; a point parts the digits: {pointed}");
+    }
+    match before(key, why) {
+        Some(other) => format!("; change {other} first"),
+        None => String::new(),
+    }
+}
+
+/// The rule that has to change before this one, where its value was refused for that.
+pub(super) fn before(key: &str, why: &str) -> Option<&'static str> {
+    let other = if key == "stop" { "max_stop" } else { "stop" };
+    why.contains("must not be wider than max_stop").then_some(other)
 }
 
 /// `stop=3`, where that is what was typed with something else between the rule and its value, or with nothing else.

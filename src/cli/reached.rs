@@ -27,4 +27,4 @@ pub(super) fn way_to_a_port(listen: SocketAddr) -> String {
 }
 
 /// The port of the default listen address.
-const USUAL_PORT: u16 = 8547;
+pub(super) const USUAL_PORT: u16 = 8547;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::kill_ways::{by_client, running, way_to_pull};
+use super::kill_ways::{by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
 use super::{here, one_rule, reached};
@@ -147,15 +147,16 @@ pub(super) enum Refusal {
     /// A name that does not exist, and its replacement.
     #[error("there is no `{0}`; use {1}")]
     NoSuchName(String, String),
-    /// No mode is asked for, and the config's is not the default.
-    #[error("the config's mode is {0}, and without --network only paper mode starts; add --network {0}")]
-    ModeNotNamed(Mode),
-    /// The mode asked for is not the config's (asked, configured).
+    /// No mode is asked for, and the config's is not the default (which, what starts it).
+    #[error("the config's mode is {0}, and without --network only paper mode starts; `{1}` starts it")]
+    ModeNotNamed(Mode, String),
+    /// The mode asked for is not the config's (asked, configured, the home, what starts it).
     #[error(
-        "--network {0} (SVC_GUARD_NETWORK) is not the config's mode, {1}; leave it as --network {1}, or set up another \
-         home for {0} with `svc-guard --home DIR init`"
+        "--network {0} (SVC_GUARD_NETWORK) is not the config's mode: {home} is set up for {1}, and `{3}` starts it; --home DIR \
+         names another home, and `svc-guard --home DIR init --network {0}` sets one up",
+        home = place(.2)
     )]
-    OtherMode(Mode, Mode),
+    OtherMode(Mode, Mode, PathBuf, String),
     /// The set-up has other rules than those given now.
     #[error(
         "{0} has other rules than --rules (SVC_GUARD_RULES) gives; leave them out, or change them with `svc-guard config \
@@ -213,18 +214,19 @@ pub(super) enum Refusal {
         home = place(.0.parent().unwrap_or(.0)), file = place(.0), way = by_client(.2.as_deref())
     )]
     DiskHangs(PathBuf, u32, Option<String>),
-    /// A command line that was to pull the kill switch cannot be read (why).
+    /// A command line that was to pull the kill switch cannot be read (why, the reason that was typed).
     #[error(
-        "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
+        "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason {1}` pulls it; with --wait SECONDS at its end it waits \
          until all is closed"
     )]
-    KillNotRead(String),
-    /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it, where one does run).
+    KillNotRead(String, String),
+    /// The kill switch is pulled, and no running guard looks at it (the file, that it is pulled, where one does run, what starts
+    /// one that sends).
     #[error(
-        "the kill switch is pulled ({1}), but no guard runs on this home: no running guard reads {file}, and nothing is closed \
-         by it now; it holds at the next start. {way}", file = place(.0), way = running(.2.as_deref())
+        "{1}, but no guard runs on this home: no running guard reads {file}, and nothing is closed by it now; it holds at the \
+         next start. {way}", file = place(.0), way = unheard(.2.as_deref(), .3.as_deref())
     )]
-    Unheard(PathBuf, String, Option<PathBuf>),
+    Unheard(PathBuf, String, Option<PathBuf>, Option<String>),
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),

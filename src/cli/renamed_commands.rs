@@ -1,56 +1,133 @@
 //! Names that do not exist, each with what a person wants instead.
 
+use std::path::PathBuf;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
 use crate::base::mode::Mode;
+use crate::base::shell::{place, word};
 
-/// The refusal for a name that does not exist, when it is one that a person may look for; in a home of this mode, where that is
-/// known.
-pub(super) fn replacement(error: &clap::Error, mode: Option<Mode>) -> Option<Refusal> {
+/// The home that was named, as far as it is known.
+pub(super) struct Named {
+    pub(super) mode: Option<Mode>,
+    pub(super) config: PathBuf,
+    pub(super) kill_file: PathBuf,
+    /// Where its guard answers, or the usual place.
+    pub(super) url: String,
+}
+
+/// The refusal for a name that does not exist, when it is one that a person may look for; the words are those typed, the home is
+/// the one that was named.
+pub(super) fn replacement(
+    error: &clap::Error,
+    words: &[String],
+    home: impl FnOnce() -> Option<Named>,
+) -> Option<Refusal> {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name.as_str()),
         _ => None,
     };
     match error.kind() {
-        ErrorKind::InvalidSubcommand => command(named(ContextKind::InvalidSubcommand)?, mode),
+        ErrorKind::InvalidSubcommand => {
+            let name = named(ContextKind::InvalidSubcommand)?;
+            let group = words.first().map(String::as_str).filter(|group| *group != name);
+            command(group, name, home)
+        }
         ErrorKind::UnknownArgument => flag(named(ContextKind::InvalidArg)?),
         _ => None,
     }
 }
 
-fn command(name: &str, mode: Option<Mode>) -> Option<Refusal> {
-    let (name, instead) = match name {
-        "status" => ("status", "`GET /guard/status` on the service's address"),
-        "resume" => ("resume", "`svc-guard journal-resume --mode MODE --note TEXT`"),
-        "journal" => ("journal show", "`svc-guard journal-show --mode MODE`"),
-        "rules" => ("rules export", "`svc-guard config get rules`"),
-        "guard-mcp" => ("guard-mcp", "`svc-guard mcp`"),
-        "start" => (
-            "start",
-            "`svc-guard run --network MODE`, or `systemctl start \
-             svc-guard` for the installed service",
-        ),
-        "stop" => ("stop", "Ctrl-C or SIGTERM, or `systemctl stop svc-guard` for the installed service"),
-        "restart" => (
-            "restart",
-            "`svc-guard run --network MODE` again, or `systemctl restart \
-             svc-guard` for the installed service",
-        ),
-        "release" | "unkill" => ("release of the kill switch", "a person's hand: remove the kill file, and restart"),
-        "setup" | "set-up" => ("setup", "`svc-guard init`"),
-        "list" => ("client list", "`clients` under [auth] in guard.toml"),
-        "revoke" => {
-            ("client revoke", "guard.toml: remove the address from `clients` under [auth], then restart the service")
-        }
-        _ => return None,
+/// The installed service's way beside a person's own.
+const INSTALLED: &str = "for the installed service";
+
+fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Option<Named>) -> Option<Refusal> {
+    let (name, instead) = match group {
+        None => alone(name)?,
+        Some(group) => (format!("{group} {name}"), in_group(group, name)?),
     };
+    let home = home();
+    let known = |shown: fn(&Named) -> String, unknown: &str| home.as_ref().map_or_else(|| unknown.to_owned(), shown);
+    let mode = home.as_ref().and_then(|home| home.mode);
+    let instead = instead
+        .replace("{url}", &known(|home| home.url.clone(), "http://127.0.0.1:8547"))
+        .replace("{config}", &known(|home| place(&home.config), "guard.toml"))
+        .replace("{kill}", &known(|home| word(&home.kill_file), "FILE"));
     let instead = match mode {
         Some(mode) => instead.replace("MODE", mode.name()),
         None if instead.contains("MODE") => format!("{instead}, where MODE is paper, testnet or mainnet"),
-        None => instead.to_owned(),
+        None => instead,
     };
-    Some(Refusal::NoSuchName(name.to_owned(), instead))
+    Some(Refusal::NoSuchName(name, instead))
+}
+
+/// Instead of a command of this name.
+fn alone(name: &str) -> Option<(String, String)> {
+    let (name, instead) = match name {
+        "status" | "positions" | "orders" | "balance" | "equity" | "alerts" => {
+            (name, "GET /guard/status: `curl -s {url}/guard/status`, or the page at {url}/".to_owned())
+        }
+        "events" | "decisions" => {
+            (name, "GET /guard/events: `curl -s {url}/guard/events`, or the page at {url}/".to_owned())
+        }
+        "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
+        "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
+        "version" => (name, "`svc-guard --version`".to_owned()),
+        "resume" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
+        "reset" | "clear" => (
+            name,
+            "`svc-guard journal-resume --mode MODE --note TEXT`, which clears a drawdown halt with the service stopped, or \
+             `svc-guard init --force`, which sets up anew"
+                .to_owned(),
+        ),
+        "journal" => ("journal show", "`svc-guard journal-show --mode MODE`".to_owned()),
+        "rules" => ("rules export", "`svc-guard config get rules`".to_owned()),
+        "guard-mcp" => (name, "`svc-guard mcp`".to_owned()),
+        "start" => (name, format!("`svc-guard run --network MODE`, or `systemctl start svc-guard` {INSTALLED}")),
+        "stop" => (name, format!("Ctrl-C or SIGTERM, or `systemctl stop svc-guard` {INSTALLED}")),
+        "restart" => {
+            (name, format!("`svc-guard run --network MODE` again, or `systemctl restart svc-guard` {INSTALLED}"))
+        }
+        "flatten" | "close" | "close-all" | "panic" | "halt" | "pause" | "emergency" => (
+            name,
+            "`svc-guard kill --reason TEXT`, which closes everything and opens nothing until a person releases it; nothing is \
+             closed by this"
+                .to_owned(),
+        ),
+        "release" | "unkill" => (
+            name,
+            "a person's hand, for no program releases the kill switch: remove the kill file, by `rm {kill}`, and restart the \
+             service"
+                .to_owned(),
+        ),
+        "setup" | "set-up" => (name, "`svc-guard init`".to_owned()),
+        _ => return None,
+    };
+    Some((name.to_owned(), instead))
+}
+
+/// Instead of a word behind `client`, `config` or `key`.
+fn in_group(group: &str, name: &str) -> Option<String> {
+    Some(match (group, name) {
+        ("client", "list" | "show") => "`clients` under [auth] in {config}".to_owned(),
+        ("client", "revoke" | "remove" | "rm" | "delete" | "del") => {
+            "an editor: remove the address from `clients` under [auth] in {config}, then restart the service".to_owned()
+        }
+        ("client", "new" | "create") => "`svc-guard client add --out FILE`".to_owned(),
+        ("config", "list" | "show" | "print" | "view" | "cat") => {
+            "`svc-guard check-config`, which prints {config} in words, or `svc-guard config get rules` for one value".to_owned()
+        }
+        ("config", "edit" | "change") => {
+            "`svc-guard config set rules stop=1.5` for one value, or an editor on {config}, and then `svc-guard check-config`"
+                .to_owned()
+        }
+        ("key", "add" | "set" | "new" | "rotate" | "change") => "`svc-guard key replace --key-stdin < FILE`".to_owned(),
+        ("key", "show" | "list" | "get") => {
+            "`svc-guard key check --key-stdin < FILE`, which prints a key's address; no key is ever shown".to_owned()
+        }
+        _ => return None,
+    })
 }
 
 /// A key on the command line is known to everybody on the machine by now, and the person must hear it.

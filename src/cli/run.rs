@@ -9,7 +9,7 @@ use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, values, waiting};
+use super::{environment, key_stdin, mainnet, start, values, waiting};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -85,8 +85,13 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let mut config = config(&args, home, &mut warnings)?;
     home.require_own().map_err(Refusal::Home)?;
     match args.network {
-        None if config.mode != Mode::Paper => return Err(Refusal::ModeNotNamed(config.mode)),
-        Some(network) if network != config.mode => return Err(Refusal::OtherMode(network, config.mode)),
+        None if config.mode != Mode::Paper => {
+            return Err(Refusal::ModeNotNamed(config.mode, start::command(home, &config)));
+        }
+        Some(network) if network != config.mode => {
+            let start = start::command(home, &config);
+            return Err(Refusal::OtherMode(network, config.mode, home.dir().to_owned(), start));
+        }
         _ => {}
     }
     config.listen = args.listen.unwrap_or(config.listen);

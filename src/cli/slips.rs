@@ -26,6 +26,9 @@ const WHOLE: &[(&str, &str)] = &[
     ("config", "config get rules"),
     ("config get", "config get rules"),
     ("config set", "config set rules stop=1.5"),
+    ("config set equity_cap", "config set equity_cap 10000"),
+    ("config set ip_share", "config set ip_share 1/2"),
+    ("config set listen", "config set listen 127.0.0.1:8547"),
     ("journal-init", "journal-init --mode MODE --note 'first start'"),
     ("journal-resume", "journal-resume --mode MODE --note 'looked into it'"),
     ("journal-show", "journal-show --mode MODE"),
@@ -52,10 +55,20 @@ pub(super) fn rule(words: &[String]) -> Option<Refusal> {
         let Some(more) = rest.next() else { break };
         typed.push_str(more);
     }
+    let changes: Vec<String> = words.iter().filter(|word| word.contains('=')).cloned().collect();
+    if one_rule::several(&changes.join(" ")).len() > 1 {
+        return Some(Refusal::Given(one_by_one(&changes)));
+    }
     let change = one_rule::meant(&typed)?;
     let key = change.split('=').next().unwrap_or_default();
     let change = word(&change);
     Some(Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {change}` changes it")))
+}
+
+/// Changes of rules that were typed as one, each with its command.
+pub(super) fn one_by_one(changes: &[String]) -> String {
+    let commands = changes.iter().map(|change| format!("`svc-guard config set rules {}`", word(change)));
+    format!("{:?} is more than one rule: {}", changes.join(" "), commands.collect::<Vec<_>>().join(", then "))
 }
 
 /// A key that was typed as a word of its own: everybody on the machine knows it by now.
@@ -87,6 +100,22 @@ pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
     error.kind() == ErrorKind::InvalidSubcommand && (suggested || is_like) || is_unknown && has_reason
 }
 
+/// The reason that was typed for a kill: whatever stands there and is no flag, or the word for one.
+pub(super) fn reason(words: &[String]) -> String {
+    let mut typed = words.iter().skip(usize::from(words.first().is_some_and(|first| !first.starts_with('-'))));
+    let mut reason: Vec<&str> = Vec::new();
+    while let Some(next) = typed.next() {
+        match next.as_str() {
+            "--wait" => _ = typed.next(),
+            flag if flag.starts_with("--reason=") => reason.extend(flag.split_once('=').map(|(_, text)| text)),
+            flag if flag.starts_with('-') => {}
+            text => reason.push(text),
+        }
+    }
+    let reason = reason.join(" ");
+    if reason.trim().is_empty() || reason.contains('`') { "TEXT".to_owned() } else { word(&reason) }
+}
+
 /// The command that was begun, with what belongs to it, for a home of this mode where that is known.
 pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mode: Option<Mode>) -> Option<String> {
     let is_empty =
@@ -98,8 +127,11 @@ pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mo
         let Some(next) = command.find_subcommand(word) else { break };
         (command, _) = (next, path.push(word.as_str()));
     }
+    let behind = words.get(path.len()).map(String::as_str);
     let path = path.join(" ");
-    let (_, whole) = WHOLE.iter().find(|(begun, _)| *begun == path)?;
+    let longer = behind.map(|behind| format!("{path} {behind}"));
+    let of = |begun: &str| WHOLE.iter().find(|(known, _)| *known == begun);
+    let (_, whole) = longer.and_then(|longer| of(&longer)).or_else(|| of(&path))?;
     Some(mode.map_or_else(|| (*whole).to_owned(), |mode| whole.replace("MODE", mode.name())))
 }
 

@@ -3,7 +3,7 @@
 import { byId, put } from "./dom.js";
 import { beside } from "./feed.js";
 import { isUnknown, money, table } from "./panels.js";
-import { clip, isNegative, span, stamp, usd } from "./text.js";
+import { clip, span, stamp, toneOf, usd } from "./text.js";
 
 const DAY_MS = 86_400_000;
 /** How often it is read, how soon where something was booked since, and how soon where that failed. */
@@ -26,7 +26,7 @@ const column = (name, field, show) => [name, "num", ({ report, isBegun }) => {
 
 const COLUMNS = [
   ["Time", "", ({ name }) => name],
-  column("Result", "net", (net) => [usd(net, true), `${clip(net, 60)}: what closing won or lost, less fees, and funding`, isNegative(net) ? "bad" : "ok"]),
+  column("Result", "net", (net) => [usd(net, true), `${clip(net, 60)}: what closing won or lost, less fees, and funding`, toneOf(net)]),
   column("Fees", "fees", (fees) => money(fees)),
   column("Funding", "funding", (funding) => money(funding, true)),
   column("Fills", "fills", (count) => clip(count, 20)),

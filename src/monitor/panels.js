@@ -1,7 +1,7 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
 import { byId, keep, make, put, set, terms } from "./dom.js";
-import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, usd, words } from "./text.js";
+import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
@@ -51,8 +51,8 @@ export function tiles(status, problems) {
   const toKill = command(status, "kill --reason TEXT");
   tile("t-kill", killed === null ? (isEnded ? "idle" : "ok") : "bad", killed === null ? "● Not pulled" : "■ PULLED", clip(killed ?? toKill, 300));
   const [state, tone] = STATES[risk.state] ?? [words(risk.state), "bad"];
-  // Green beside a pulled switch or a halt would say that all is in order.
-  tile("t-risk", tone === "ok" && isEnded ? "idle" : tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
+  // Green beside a pulled switch or a halt, or before the account was read, would say that all is in order.
+  tile("t-risk", tone === "ok" && (isEnded || venue.account_age_ms === null) ? "idle" : tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
   const ages = `account ${span(venue.account_age_ms)}, prices ${span(venue.prices_age_ms)} old`;
   const isWell = problems.length === 0;
   const healthTone = isWell ? (isEnded ? "idle" : "ok") : "bad";
@@ -64,7 +64,7 @@ export function tiles(status, problems) {
   const dayLoss = risk.day_pnl === null ? null : minus("0", risk.day_pnl);
   tile("t-day", level("daily_loss_near", dayLoss, risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
   tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
-  const isStale = alerts.some(({ code }) => code === "account_stale" || code === "price_stale");
+  const isStale = alerts.some(({ code }) => /^(account|price)_stale$/.test(code));
   set(document.body, { "data-stale": isStale ? "" : null });
 }
 
@@ -234,10 +234,10 @@ function foot(whole, columns, total) {
   for (const cell of row.cells) cell.hidden = cell.textContent === "" && innerWidth < 640;
 }
 
-function cover({ size, covered_size: covered }) {
-  if (covered === size) return ["● full", "Stops cover the whole position", "ok"];
-  if (covered === "0") return ["▲ none", "No stop covers this position", "bad"];
-  return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of this position", "warn"];
+function cover({ size, covered_size: covered, none }) {
+  if (covered === size) return ["● full", "Stops cover all of it", "ok"];
+  if (covered === "0") return [`▲ ${none}`, "No stop is known to cover it", "bad"];
+  return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of it", "warn"];
 }
 
 export const money = (text, signed = false) => [usd(text, signed), text];
@@ -253,7 +253,7 @@ const known = (value, show) => (isUnknown(value) ? "not known" : show(value));
 /** In percent of what the position was worth at its entry: a short is worth less by what it has won. */
 function result({ unrealized_pnl: pnl, value, side }) {
   const share = percent(pnl, side === "short" ? plus([value, pnl]) : minus(value, pnl), true);
-  return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, isNegative(pnl) ? "bad" : "ok"];
+  return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, toneOf(pnl)];
 }
 
 const POSITIONS = [
@@ -278,7 +278,7 @@ function total(rows) {
   const sum = (field) => plus(rows.map((row) => row[field]));
   const pnl = sum("unrealized_pnl");
   const funding = rows.some((row) => isUnknown(row.funding)) ? null : sum("funding");
-  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, isNegative(pnl) ? "bad" : "ok"], Risk: money(sum("risk")), Funding: known(funding, (text) => money(text, true)) };
+  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, toneOf(pnl)], Risk: money(sum("risk")), Funding: known(funding, (text) => money(text, true)) };
 }
 
 /** What was never read is not none. */
@@ -286,7 +286,9 @@ const nothing = (status, code, none) =>
   status.venue.account_age_ms === null || status.alerts.some((alert) => alert.code === code) ? "Not read" : none;
 
 export function positions(status) {
-  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms }));
+  // While the open orders are not read, nobody can say that there is no stop.
+  const none = nothing(status, "orders_stale", "none");
+  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms, none }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
   put("no-positions", nothing(status, "account_stale", "No positions"));
 }

@@ -169,12 +169,12 @@ function decision(event, nowMs) {
   const lines = texts(event.changes);
   // The text of a resize is its changes in one line; told one by one they read better.
   const text = lines.join("; ") === event.text ? "" : ` ${clip(event.text)}`;
-  const about = [words(event.action), `by ${event.client ? short(event.client) : "nobody known"}`, clip(event.via, 20)];
+  const about = [words(event.action), texts(event.coins).join(", "), `by ${event.client ? short(event.client) : "nobody known"}`, clip(event.via, 20)];
   if (event.limit !== undefined) about.push(`limit ${clip(event.limit, 60)}, actual ${clip(event.actual, 60)}`);
   return row(event, nowMs, { class: `row decision ${tone}`, "data-verdict": verdict }, badge(sign, verdict, tone), [
     make("p", {}, make("code", {}, clip(event.code, 60)), text),
     changes(lines),
-    make("p", { class: "quiet num", title: event.client }, about.join(" · ")),
+    make("p", { class: "quiet num", title: event.client }, about.filter(Boolean).join(" · ")),
   ]);
 }
 

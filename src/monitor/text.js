@@ -78,6 +78,9 @@ export function ratio(text) {
 
 export const isNegative = (text) => (text ?? "").startsWith("-");
 
+/** The tone of what was won or lost; nothing has none. */
+export const toneOf = (text) => isNegative(text) ? "bad" : ratio(text) ? "ok" : null;
+
 /** Text from anywhere, kept to what a row can hold; what would turn its direction is shown. */
 export function clip(text, most = 600) {
   const raw = typeof text === "string" ? text : JSON.stringify(text) ?? "";

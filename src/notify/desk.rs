@@ -13,7 +13,8 @@ use super::hours::Clock;
 use super::notice::{Notice, Severity};
 use super::topics::Topics;
 use super::wishes::Wishes;
-use super::words::{count, time};
+use super::words::count;
+use crate::base::moment::utc;
 
 /// Notices that wait for one target at most.
 pub(super) const MAX_WAITING: usize = 400;
@@ -200,7 +201,7 @@ impl Desk {
             if view.now_ms.saturating_sub(last_ms) < span_ms {
                 return None;
             }
-            let title = format!("Still: {} (since {})", notice.title, time(notice.at_ms));
+            let title = format!("Still: {} (since {})", notice.title, utc(notice.at_ms));
             Some(Draft { notice: Notice { title, at_ms: view.now_ms, ..notice.clone() }, pick: Pick::Repeat(topic) })
         })
     }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::notice::{Notice, Severity};
 use super::watch::Guard;
-use super::words::{fitting, redacted, time};
+use super::words::{fitting, redacted};
+use crate::base::moment::utc;
 use crate::base::text::visible;
 
 /// Most characters of one part of a message, and of the name of a guard or its mode.
@@ -68,7 +69,7 @@ impl Message {
     pub(super) fn lines(&self) -> Vec<String> {
         let named = |name: &str, text: &str| if text.is_empty() { String::new() } else { format!("{name}{text}") };
         let notice = &self.notice;
-        let when = format!("{} · {}", time(notice.at_ms), self.guard.name());
+        let when = format!("{} · {}", utc(notice.at_ms), self.guard.name());
         let lines = [
             notice.happened.clone(),
             named("The guard: ", &notice.did),

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::draft::{Draft, Pick, View};
 use super::notice::{Notice, Turn};
 use super::wishes::Wishes;
-use super::words::{count, time};
+use super::words::count;
+use crate::base::moment::utc;
 
 /// Topics whose last message is remembered before those that happen once share a place, and places at most.
 const MAX_TOLD: usize = 256;
@@ -118,7 +119,7 @@ impl Topics {
                 return None;
             }
             let which = if place.ends_with(SHARED) { ", of one kind or another," } else { "" };
-            let more = format!("{} more{which} since {}", count(told.held, "time"), time(told.at_ms));
+            let more = format!("{} more{which} since {}", count(told.held, "time"), utc(told.at_ms));
             let title = format!("{} ({more})", last.title);
             Some((Notice { title, ..last.clone() }, place.clone()))
         })

@@ -99,12 +99,6 @@ pub(super) fn count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A time as `2027-01-15 08:00:00 UTC`.
-pub(super) fn time(at_ms: u64) -> String {
-    let (day, seconds) = (crate::base::day::day_of(at_ms), at_ms / 1_000);
-    format!("{day} {:02}:{:02}:{:02} UTC", seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,7 +168,6 @@ mod tests {
 
     #[test]
     fn a_time_and_a_count_read_as_people_write_them() {
-        assert_eq!(time(1_800_000_000_000), "2027-01-15 08:00:00 UTC");
         assert_eq!([count(0, "order"), count(1, "order"), count(2, "order")], ["0 orders", "1 order", "2 orders"]);
     }
 }

@@ -60,6 +60,9 @@ pub struct Decision<'a> {
     /// What stood against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<Cow<'a, str>>,
+    /// The markets that it is about; the first ones where they are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub coins: Vec<String>,
     /// How many requests it tells of, where that is not one: refused without an event of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::equity::At;
 use super::figures::Figures;
-use super::moment::utc;
 use super::question::By;
 use super::sum::Sum;
+use crate::base::moment::iso;
 
 const NOT_RECORDED: &str = "not recorded";
 
@@ -232,7 +232,7 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
         // A measurement of the day before stands for a time that the journal tells of, and for no other.
         let at = at.filter(|_| recorded.journal);
         cells.push(Named::new(name, Cell::measured(at.map(|at| at.usdc))));
-        cells.push(Named::new(format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
+        cells.push(Named::new(format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| iso(ms)))));
     }
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.worst_fall())));
     cells.push(Named::new("worst_drawdown_why", Cell::text(measured.why_gone())));

@@ -1,7 +1,7 @@
 //! Which rows of the book stand in a sum that was compared with the account, and which do not. No figure may enter here.
 
-use super::moment::utc;
 use super::sum::Sum;
+use crate::base::moment::iso;
 use crate::record::money::Balance;
 
 /// A guard that runs and can read the account has compared a row, and written that down, within this time.
@@ -107,7 +107,7 @@ impl Compared {
             span: (self.newest.1.min(balance.venue_ms), balance.venue_ms),
             why: format!(
                 "the book began anew at {}, and the one before was not compared to its end{}",
-                utc(balance.opened_ms),
+                iso(balance.opened_ms),
                 if is_compared { String::new() } else { format!(": {}", why_of(balance)) }
             ),
         });
@@ -131,7 +131,7 @@ impl Compared {
             span: (oldest_ms, balance.opened_ms),
             why: format!(
                 "the account was first measured at {}: what was recorded before was compared with nothing",
-                utc(balance.opened_ms)
+                iso(balance.opened_ms)
             ),
         })
     }

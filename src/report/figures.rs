@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::compared::{Compared, why_of};
 use super::equity::{Ends, Fall};
 use super::key::OTHERS;
-use super::moment::utc;
 use super::number::in_number;
 use super::sum::Sum;
+use crate::base::moment::iso;
 use crate::record::money::{Balance, Fill, Funding, Transfer};
 
 /// The token that all sums of money are in.
@@ -220,7 +220,7 @@ impl Measured {
 
     /// What was measured since this moment, and not written down, went with a life that broke off.
     pub(super) fn lose(&mut self, since_ms: u64) {
-        let why = format!("the guard broke off, and what it had measured since {} went with it", utc(since_ms));
+        let why = format!("the guard broke off, and what it had measured since {} went with it", iso(since_ms));
         self.gone.get_or_insert(why);
     }
 
@@ -272,7 +272,7 @@ fn why_lacking(sum_ms: u64) -> String {
         0 => "account and book were never compared".to_owned(),
         sum_ms => format!(
             "fills, funding or transfers were recorded after account and book were compared last, at {}",
-            utc(sum_ms)
+            iso(sum_ms)
         ),
     }
 }

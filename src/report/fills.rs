@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::cells::{Cell, Named, csv, object};
 use super::figures::USDC;
-use super::moment::utc;
 use super::sum::Sum;
 use super::table::table_line;
+use crate::base::moment::iso;
 use crate::record::money::Fill;
 
 /// A fill that is asked about, and the number of its event.
@@ -41,7 +41,7 @@ impl FillLine {
         net += -fill.fee;
         let liquidation = fill.liquidation.as_ref().map(|told| told.method.clone());
         let cells = [
-            ("time", Cell::Text(utc(fill.time))),
+            ("time", Cell::Text(iso(fill.time))),
             ("market", Cell::Text(fill.coin.clone())),
             ("side", Cell::Text(fill.side.clone().into_owned())),
             ("px", Cell::Amount(fill.px.into())),

@@ -16,7 +16,6 @@ mod gaps;
 mod key;
 mod line;
 mod members;
-mod moment;
 mod noted;
 mod number;
 mod orders;

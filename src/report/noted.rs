@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::cells::Recorded;
 use super::gaps::Gaps;
 use super::line::Head;
-use super::moment::utc;
 use super::number::in_number;
 use super::question::Question;
 use crate::base::day::day_of;
+use crate::base::moment::iso;
 use crate::base::text::visible;
 
 /// Most characters of what the guard told.
@@ -175,7 +175,7 @@ impl Noted {
 
     /// The same as members of the report.
     pub(super) fn members(&self, question: &Question) -> Map<String, Value> {
-        let moment = |ms: Option<u64>| Value::from(ms.map(utc));
+        let moment = |ms: Option<u64>| Value::from(ms.map(iso));
         let newest = self.told_ms.map(|(_, newest)| newest);
         let members = [
             ("recorded_from", moment(self.book_from_ms)),
@@ -216,7 +216,7 @@ impl Noted {
     fn counted(&self, question: &Question) -> Vec<String> {
         let first = match self.unreadable_at {
             (0, _) => "at the beginning".to_owned(),
-            (seq, at_ms) => format!("at event {seq} of {}, or right behind it", utc(at_ms)),
+            (seq, at_ms) => format!("at event {seq} of {}, or right behind it", iso(at_ms)),
         };
         let unreadable = format!(
             "[line/lines] of the journal could not be read, the first one {first}, and [is/are] not in the figures"
@@ -270,9 +270,9 @@ impl Noted {
         if !recorded.journal {
             let bounds = self.told_ms.map(|(first, newest)| {
                 if newest < span.0 {
-                    format!(": the journal ends at {}", utc(newest))
+                    format!(": the journal ends at {}", iso(newest))
                 } else {
-                    format!(": the journal begins at {}", utc(first))
+                    format!(": the journal begins at {}", iso(first))
                 }
             });
             return vec![format!("nothing is recorded of this time{}", bounds.unwrap_or_default())];
@@ -282,14 +282,14 @@ impl Noted {
             None => bounds.push("no fills, fees or equity are recorded for this time".to_owned()),
             Some(begun) if self.is_before_book(begun, question) => bounds.push(format!(
                 "fills, fees and equity are recorded from {} on; what was before is not in the figures",
-                utc(begun)
+                iso(begun)
             )),
             Some(_) => {}
         }
         let newest = self.told_ms.map(|(_, newest)| newest);
         let ended = newest.filter(|newest| question.to.is_some_and(|to| day_of(*newest) < to));
         bounds.extend(
-            ended.map(|ended| format!("the journal ends at {}; what came after is not in the figures", utc(ended))),
+            ended.map(|ended| format!("the journal ends at {}; what came after is not in the figures", iso(ended))),
         );
         bounds
     }

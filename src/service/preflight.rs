@@ -80,7 +80,8 @@ impl PreflightedService {
         let listener = TcpListener::bind(config.listen);
         let listener = listener.map_err(|error| {
             RunError::Refused(format!(
-                "cannot listen on {}: {error}; --listen names another address, `listen` in the config keeps it",
+                "cannot listen on {}: {error}; --listen names another address, and `svc-guard config set listen \
+                 127.0.0.1:PORT` keeps it",
                 config.listen
             ))
         })?;

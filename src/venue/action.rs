@@ -6,6 +6,7 @@
 
 mod parse;
 
+use std::collections::BTreeSet;
 use std::ops::Not;
 
 use serde::Serialize;
@@ -206,6 +207,19 @@ impl Action {
             _ => (&[], &[]),
         };
         orders.iter().chain(modifies.iter().map(|modify| &modify.order))
+    }
+
+    /// The markets that it is about, each once.
+    #[must_use]
+    pub fn assets(&self) -> BTreeSet<u32> {
+        match self {
+            Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| cancel.asset).collect(),
+            Action::CancelByCloid { cancels, .. } => cancels.iter().map(|cancel| cancel.asset).collect(),
+            Action::UpdateLeverage { asset, .. }
+            | Action::UpdateIsolatedMargin { asset, .. }
+            | Action::TwapCancel { asset, .. } => BTreeSet::from([*asset]),
+            _ => self.orders().map(|order| order.asset).collect(),
+        }
     }
 
     /// How many orders, cancels or modifies it holds: the `n` of the venue's rate limits. At least 1.

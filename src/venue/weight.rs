@@ -6,6 +6,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::history::{FILLS_A_PAGE, FUNDINGS_A_PAGE, LEDGER_A_PAGE};
+use crate::base::moment::span;
 
 /// Who spends, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +53,7 @@ impl Priority {
 pub enum Denied {
     /// There will be room after this long, unless somebody else spends first.
     #[error(
-        "the venue's budget for this address has no room for it beside what is kept for the guard and others; there is room in {ms} ms"
+        "the venue's budget for this address has no room for it beside what is kept for the guard and others; there is room in {}", span(*ms)
     )]
     Wait {
         /// Milliseconds from the time passed in.

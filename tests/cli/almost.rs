@@ -52,6 +52,34 @@ fn a_file_or_a_value_in_the_wrong_place_is_put_into_the_right_one() {
     assert_eq!(typed(&place, &told, "completions", &[]).0, Some(0));
 }
 
+/// Several rules at once, a comma for a point, a stop beyond the widest, half a command: each with what is typed instead.
+#[test]
+fn a_rule_that_is_almost_right_is_told_with_the_command() {
+    let place = Place::paper();
+    let ours = |command: &str| format!("`svc-guard --home {} {command}`", place.home().display());
+    for (args, told) in [
+        (
+            &["config", "set", "rules", "stop=3", "leverage=2"][..],
+            format!("{}, then {}", ours("config set rules stop=3"), ours("config set rules leverage=2")),
+        ),
+        (&["config", "set", "rules", "collar=0,5"], "a point parts the digits: 0.5".to_owned()),
+        (
+            &["config", "set", "rules", "stop=6%"],
+            format!("change max_stop first: {}", ours("config set rules max_stop=6")),
+        ),
+        (&["config", "set", "rules", "max_stop=1"], format!("change stop first: {}", ours("config set rules stop=1"))),
+        (&["config", "set", "listen"], ours("config set listen 127.0.0.1:8547")),
+        (&["config", "set", "ip_share"], ours("config set ip_share 1/2")),
+        (&["config", "set", "equity_cap"], ours("config set equity_cap 10000")),
+    ] {
+        let said = said(&place, args);
+        assert!(said.contains(&told), "{args:?}: {said}");
+    }
+    let wider = said(&place, &["config", "set", "rules", "stop=6"]);
+    assert_eq!(typed(&place, &wider, "max_stop=6", &[]).0, Some(0));
+    succeeded(&place.run(&["config", "set", "rules", "stop=6"]));
+}
+
 #[test]
 fn a_value_that_is_kept_elsewhere_is_told_with_the_way() {
     let place = Place::paper();

@@ -154,8 +154,8 @@ fn run_needs_each_guard_in_the_config() {
     let api_wallet = format!("api_wallet = \"{WALLET}\"\n");
     for (from, to, reason) in [
         ("allow_mainnet = true", "allow_mainnet = false", "mainnet does not start; missing: allow_mainnet = true"),
-        ("equity_cap = \"1000\"\n", "", "missing: equity_cap in the config"),
-        (api_wallet.as_str(), "", "missing: api_wallet in the config"),
+        ("equity_cap = \"1000\"\n", "", "missing: equity_cap in the config (`svc-guard --home "),
+        (api_wallet.as_str(), "", "missing: api_wallet in the config (`svc-guard --home "),
         (rules().as_str(), looser.as_str(), "missing: rules no looser than the defaults (looser: leverage)"),
         ("allow_mainnet", "refuse_mainnet = \"not yet\"\nallow_mainnet", "mainnet is refused here (not yet)"),
     ] {
@@ -242,7 +242,7 @@ fn run_settles_everything_else_before_the_key() {
     let mut command = place.command(&["run", "--network", "mainnet", "--key-stdin"]);
     let (output, left) = with_waiting_key(command.env("SVC_MAINNET_CONFIRM", ACCOUNT));
     refused(&output, &format!("cannot listen on {listen}"));
-    refused(&output, "--listen names another address, `listen` in the config keeps it");
+    refused(&output, "--listen names another address, and `svc-guard --home ");
     assert_eq!(left, FAKE_KEY);
     fs::set_permissions(place.home(), fs::Permissions::from_mode(0o777)).unwrap();
     run_refused(&place, |_| (), "chmod 1733");

@@ -72,7 +72,7 @@ fn whoever_meant_to_kill_hears_that_nothing_was_pulled() {
         [&["kil", "--reason", "x"][..], &["Kill", "--reason", "x"], &["stop", "--reason", "x"], &["--reason", "x"]]
     {
         place.refuses(args, "the kill switch is NOT pulled by this: ");
-        place.refuses(args, "kill --reason TEXT` pulls it");
+        place.refuses(args, "kill --reason x` pulls it");
     }
     let nowhere = place.path("nowhere");
     let said = ended(bare(&["--home", nowhere.to_str().unwrap(), "kill", "--reason", "x"]).env_remove("HOME"));

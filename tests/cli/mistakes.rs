@@ -121,7 +121,10 @@ fn suggested_commands_name_the_home() {
     let out = succeeded(&by_flag(&init(&[])));
     assert!(out.contains(&exact("check-config`")) && out.contains(&exact("run`")), "{out}");
     refused(&by_flag(&init(&[])), &exact("config set --help`"));
-    refused(&by_flag(&["run", "--network", "testnet"]), "leave it as --network paper");
+    refused(
+        &by_flag(&["run", "--network", "testnet"]),
+        &format!("{home} is set up for paper, and {} starts it", exact("run`")),
+    );
     // The default home needs no flag.
     let user = Place { folder: tempfile::tempdir().unwrap() };
     let mut plain = bare(&["run"]);
@@ -143,6 +146,39 @@ fn an_empty_home_and_a_missing_key_are_named() {
 fn a_venue_that_is_not_there_is_named() {
     let said = key_given(&Place::empty(), ACCOUNT, FAKE_KEY);
     assert!(said.contains("http://127.0.0.1:9 is not reached"), "{said}");
+}
+
+/// Who types what there is not hears of what there is, for this home.
+#[test]
+fn a_command_that_there_is_not_is_told_with_the_one_that_does_it() {
+    let place = Place::paper();
+    let home = place.home().display().to_string();
+    let ours = |command: &str| format!("`svc-guard --home {home} {command}");
+    let status =
+        "GET /guard/status: `curl -s http://127.0.0.1:8547/guard/status`, or the page at http://127.0.0.1:8547/";
+    for (typed, instead) in [
+        (&["status"][..], status.to_owned()),
+        (&["positions"], status.to_owned()),
+        (&["events"], "`curl -s http://127.0.0.1:8547/guard/events`".to_owned()),
+        (&["decision", "5"], "`curl -s 'http://127.0.0.1:8547/guard/decision?nonce=N'`".to_owned()),
+        (&["logs"], ours("run` printed, or `journalctl -u svc-guard`")),
+        (&["version"], ours("--version`")),
+        (&["flatten"], ours("kill --reason TEXT`, which closes everything")),
+        (&["halt"], "nothing is closed by this".to_owned()),
+        (&["reset"], ours("journal-resume --mode paper --note TEXT`")),
+        (&["unkill"], format!("remove the kill file, by `rm {home}/kill`, and restart the service")),
+        (&["client", "list"], format!("`clients` under [auth] in {home}/guard.toml")),
+        (&["client", "remove", "0x1"], format!("under [auth] in {home}/guard.toml, then restart the service")),
+        (&["config", "list"], ours("check-config`")),
+        (&["config", "show"], ours("config get rules`")),
+        (&["config", "edit"], ours("config set rules stop=1.5`")),
+        (&["key", "rotate"], ours("key replace --key-stdin < FILE`")),
+    ] {
+        place.refuses(typed, &instead);
+        let name =
+            if ["client", "config", "key"].contains(&typed[0]) { typed[..2].join(" ") } else { typed[0].to_owned() };
+        place.refuses(typed, &format!("there is no `{name}`; use "));
+    }
 }
 
 #[test]

@@ -103,11 +103,17 @@ fn run_refuses_an_empty_home_without_rules() {
 #[test]
 fn run_starts_no_other_mode_than_the_configs() {
     let place = Place::paper();
-    place.refuses(&["run", "--network", "testnet"], "is not the config's mode, paper");
+    place.refuses(&["run", "--network", "testnet"], "--network testnet (SVC_GUARD_NETWORK) is not the config's mode: ");
+    place.refuses(&["run", "--network", "testnet"], "`svc-guard --home DIR init --network testnet` sets one up");
     refused(&place.command(&["run"]).env("SVC_GUARD_NETWORK", "mainnet").output().unwrap(), "is not the config's mode");
     place.write_config(&place.config().replace("\"paper\"", "\"testnet\"").replace("\"mainnet\"", "\"testnet\""));
-    place.refuses(&["run"], "add --network testnet");
-    place.refuses(&["run", "--network", "paper"], "is not the config's mode, testnet");
+    let start =
+        format!("`svc-guard --home {} run --network testnet --key-stdin < FILE` starts it", place.home().display());
+    place.refuses(
+        &["run"],
+        &format!("the config's mode is testnet, and without --network only paper mode starts; {start}"),
+    );
+    place.refuses(&["run", "--network", "paper"], &format!("home is set up for testnet, and {start}"));
 }
 
 #[test]
@@ -203,7 +209,7 @@ fn run_refuses_mainnet_naming_everything_that_is_missing() {
     let wrong = "0x2222222222222222222222222222222222222222";
     let output = place.command(&["run", "--network", "mainnet"]).env("SVC_MAINNET_CONFIRM", wrong).output().unwrap();
     refused(&output, "SVC_MAINNET_CONFIRM must be the account");
-    place.refuses(&["run"], "add --network mainnet");
+    place.refuses(&["run"], "run --network mainnet --key-stdin < FILE` starts it");
 }
 
 #[test]

@@ -72,17 +72,31 @@ fn health_asks_whether_it_trades() {
 #[test]
 fn kill_leaves_the_kill_file() {
     // It is pulled, and nobody reads it: that is no success.
-    let unheard = |output: &Output| {
+    let unheard = |output: &Output, found: &str| {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("the kill switch is pulled (too wild)") && said.contains("no running guard"), "{said}");
+        assert!(
+            said.contains(&format!("{found} (too wild), but no guard runs on this home: no running guard")),
+            "{said}"
+        );
+        said
     };
     for place in [Place::empty(), Place::paper()] {
-        unheard(&place.run(&["kill", "--reason", "too wild"]));
+        // What sends nothing closes nothing at its next start either.
+        let said = unheard(&place.run(&["kill", "--reason", "too wild"]), "the kill switch is pulled");
+        assert!(!said.contains("closes everything"), "{said}");
         let file = place.home().join("kill");
         assert!(fs::read_to_string(&file).unwrap().starts_with("too wild\n"));
         assert_eq!(mode(&file), 0o644);
-        unheard(&place.run(&["kill", "--reason", "again"]));
+        unheard(&place.run(&["kill", "--reason", "again"]), "the kill switch was pulled before");
+    }
+    // Who holds something hears what closes it.
+    let testnet = Place::empty();
+    succeeded(&testnet.run(&init(&["--network", "testnet", "--no-key"])));
+    let said = unheard(&testnet.run(&["kill", "--reason", "too wild"]), "the kill switch is pulled");
+    let start = format!("`svc-guard --home {} run --network testnet --key-stdin < FILE`", testnet.home().display());
+    for part in [&start[..], "starts this home's, which closes everything then", "closed at the venue's own page"] {
+        assert!(said.contains(part), "{part}: {said}");
     }
     let nowhere = Place { folder: tempfile::tempdir().unwrap() };
     nowhere.refuses(&["kill", "--reason", "x"], "NOT pulled");

@@ -54,17 +54,20 @@ fn a_kill_that_cannot_be_read_says_that_it_is_not_pulled() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let place = Place::paper();
-    for args in [
-        &["kill"][..],
-        &["kill", "--reason"],
-        &["kill", "--reason", "x", "--wait", "abc"],
-        &["kill", "--reason", "x", "--wait", "-3"],
-        &["kill", "--reason", "x", "--wait", "99999999"],
-        &["kill", "because"],
-        &["kill", "--raeson", "x"],
+    for (args, reason) in [
+        (&["kill"][..], "TEXT"),
+        (&["kill", "--reason"], "TEXT"),
+        (&["kill", "--reason", "x", "--wait", "abc"], "x"),
+        (&["kill", "--reason", "x", "--wait", "-3"], "x"),
+        (&["kill", "--reason", "x", "--wait", "99999999"], "x"),
+        (&["kill", "because"], "because"),
+        (&["kill", "oh", "no"], "'oh no'"),
+        (&["kill", "a `b`"], "TEXT"),
+        (&["kill", "--raeson", "x"], "x"),
+        (&["kill", "--raeson=y", "x", "--reason=it is wrong"], "'x it is wrong'"),
     ] {
         place.refuses(args, "the kill switch is NOT pulled by this: ");
-        place.refuses(args, " kill --reason TEXT` pulls it");
+        place.refuses(args, &format!(" kill --reason {reason}` pulls it"));
     }
     let mut odd = place.command(&["kill", "--reason"]);
     refused(&ended(odd.arg(OsStr::from_bytes(b"no \xff text"))), "the kill switch is NOT pulled by this: ");

@@ -7,7 +7,7 @@ import pytest
 from agent import Lines
 from pretend import STATUS, UNIVERSE, guard_that_says
 
-STALE = [{"code": "account_stale", "text": "the account: last read over 5000 ms ago", "since_ms": 1}]
+STALE = [{"code": "account_stale", "text": "the account: last read over 5 s ago", "since_ms": 1}]
 FILLED = {"status": "ok", "response": {"type": "order", "data": {"statuses": [{"filled": {"totalSz": "0.2", "avgPx": "2500", "oid": 9}}]}}}
 BUY = {"side": "buy", "type": "limit", "size": "0.2", "limit_price": "2500", "tif": "ioc"}
 

@@ -121,7 +121,7 @@ def test_a_stale_account(stand_of, monitor_of):
     stand.venue.do("feed", kind="refuse")
     stand.venue.do("feed", kind="drop")
     expect(monitor.tile("health")).to_have_text("▲ Unwell")
-    expect(monitor.note("health")).to_contain_text("the account: last read over 5000 ms ago")
+    expect(monitor.note("health")).to_contain_text("the account: last read over 5 s ago")
     expect(monitor.page.locator("#alerts")).to_contain_text("▲ account stale")
     expect(tag).to_be_visible()
     expect(monitor.page.locator("#live")).to_have_text("▲ Live, data stale")

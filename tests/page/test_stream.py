@@ -23,7 +23,7 @@ def test_decisions_arrive_as_they_are_taken(stand_of, monitor_of):
     assert resized["changes"][0].startswith("ETH price pulled from 2520 to 2512.5")
     expect(row.locator(".changes li")).to_have_text(resized["changes"])
     expect(row.locator(".seq")).to_have_text(f"#{resized['seq']}")
-    expect(row).to_contain_text(f"order · by {stand.bot.wallet.address.lower()[:8]}…")
+    expect(row).to_contain_text(f"order · ETH · by {stand.bot.wallet.address.lower()[:8]}…")
 
     vetoed = stand.bot.order("DOGE", True, 1000, 0.2, GTC)["guard"]
     expect(row.locator(".badge")).to_have_text("✕ veto")
@@ -51,6 +51,15 @@ def test_decisions_arrive_as_they_are_taken(stand_of, monitor_of):
     monitor.page.get_by_text("Resize and veto").click()
     for verdict, is_shown in (("allow", False), ("veto", True), ("resize", True)):
         expect(monitor.page.locator(f"#stream [data-verdict={verdict}]")).to_be_visible(visible=is_shown)
+
+    # A decision is found by its market too, where its text names none.
+    monitor.page.get_by_text("All", exact=True).click()
+    entry = stand.bot.order("ETH", True, 0.02, 2458, GTC)["response"]["data"]["statuses"][0]["resting"]["oid"]
+    assert "ETH" not in stand.bot.cancel("ETH", entry)["guard"]["text"]
+    expect(row).to_contain_text("cancel · ETH · by")
+    for market, is_shown in (("btc", False), ("eth", True)):
+        monitor.page.locator("#filter").fill(market)
+        expect(row).to_be_visible(visible=is_shown)
 
 
 def test_a_send_that_the_venue_refused(stand_of, monitor_of):

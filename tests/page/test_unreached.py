@@ -28,6 +28,52 @@ def is_whole(monitor, stand):
     expect(monitor.page.locator("#stream .gap")).to_have_count(0)
 
 
+def test_an_account_that_was_never_read_is_not_green(stand_of, monitor_of):
+    """No state is known then, whatever the guard begins with; and what neither won nor lost is no win."""
+    stand = stand_of("paper")
+    stand.hold("ETH", "0.4", "2500", covered=False)
+    told = {"account_age_ms": None}
+
+    def before(page):
+        def handle(route):
+            answer = route.fetch()
+            status = answer.json()
+            status["venue"].update(told)
+            route.fulfill(response=answer, json=status)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=before)
+    expect(monitor.tile("risk")).to_have_text("● Active")
+    expect(monitor.page.locator("#t-risk")).to_have_class("idle")
+    result = monitor.page.locator("#positions td[data-name=Result]").first
+    expect(result).to_have_text("0.00 · 0.0%")
+    assert result.get_attribute("data-tone") is None
+    told["account_age_ms"] = 100
+    expect(monitor.page.locator("#t-risk")).to_have_class("ok")
+
+
+def test_cover_that_cannot_be_read_is_not_said_to_be_none(stand_of, monitor_of):
+    stand = stand_of("paper")
+    stand.hold("ETH", "0.4", "2500", covered=False)
+    unread = [{"code": "orders_stale", "text": "the open orders: not read yet", "since_ms": None}]
+
+    def before(page):
+        def handle(route):
+            answer = route.fetch()
+            status = answer.json()
+            status["alerts"] += unread
+            route.fulfill(response=answer, json=status)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=before)
+    cover = monitor.page.locator("#positions td[data-name=Cover]").first
+    expect(cover).to_have_text("▲ Not read")
+    unread.clear()
+    expect(cover).to_have_text("▲ none")
+
+
 BUSY = {"code": "busy", "msg": "too much at once", "data": None}
 NO_GUARD = "what answers there is no guard of this version"
 FAULTS = {

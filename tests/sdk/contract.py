@@ -291,6 +291,7 @@ def check_event(event):
     if event["kind"] == "decision":
         assert ("changes" in event) == (event["verdict"] == "resize"), event
         assert list_of(is_text)(event.get("changes", [])), event
+        assert list_of(is_text)(event.get("coins", [])), event
         assert (event["forward"] is None) == (event["verdict"] == "veto"), event
 
 

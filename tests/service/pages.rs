@@ -27,8 +27,9 @@ fn kinds() -> BTreeSet<String> {
 }
 
 /// Fields that an event has only sometimes.
-const SOMETIMES: [(&str, &str); 8] = [
+const SOMETIMES: [(&str, &str); 9] = [
     ("decision", "changes"),
+    ("decision", "coins"),
     ("decision", "parts"),
     ("decision", "limit"),
     ("decision", "actual"),

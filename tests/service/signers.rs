@@ -79,8 +79,8 @@ fn a_strangers_request_names_nobody() {
     assert_eq!(event["request"], resting());
     // Whose key it was is told all the same, to the log and the page.
     let said = event["text"].as_str().unwrap();
-    assert!(said.contains(&stranger.address().to_string()) && said.contains("client add --out FILE"), "{said}");
     let command = format!("`svc-guard --home {} client add --out FILE`", stand.home().display());
+    assert!(said.contains(&stranger.address().to_string()) && said.contains(&command), "{said}");
     until("the log, with a command for this home", || stand.log().contains(&command).then_some(()));
     // Nor may anybody use a stranger's nonce up for a client.
     let nonce = fresh_nonce();

@@ -29,6 +29,9 @@ use serde_json::json;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+/// Most markets that a decision names: one of more than these is a rare one, and its request has them all.
+const MOST_COINS: usize = 20;
+
 /// Judges a request and carries the decision out.
 pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
     decide_as(step, request, |guard, envelope, (client, signed_as), now_ms| {
@@ -50,12 +53,14 @@ fn decide_as(
     judge: impl FnOnce(&mut Guard, &Envelope, (Address, Source), u64) -> Result<Plan, Veto>,
 ) {
     let Request { id, via, body } = request;
-    let mut head = Head { id, via, client: None, signed_as: None, nonce: None, http_status: 200 };
+    let mut head = Head { id, via, client: None, signed_as: None, nonce: None, coins: Vec::new(), http_status: 200 };
     match body {
         RequestBody::Signed { envelope, client, signed_as } => {
             head.client = Some(client);
             head.signed_as = Some(signed_as.name());
             head.nonce = Some(envelope.terms.nonce);
+            let assets = envelope.action.assets();
+            head.coins = assets.into_iter().take(MOST_COINS).map(|asset| step.guard.view.coin(asset)).collect();
             let result = judge(step.guard, &envelope, (client, signed_as), step.now_ms);
             if matches!(&result, Err(veto) if veto.code == Code::MarketUnknown) {
                 step.effects.immediate.push(Command::Read(Read::Universe));
@@ -72,7 +77,7 @@ fn decide_as(
         }
         RequestBody::Unsigned { received, text } => {
             let action = type_of(Some(&received));
-            let veto = Veto::new(Code::BadSignature, text);
+            let veto = Veto::new(Code::BadSignature, step.guard.config.typed(&text));
             refuse(step, &head, &action, &received, &veto);
         }
         RequestBody::Malformed { received, unparsed, text, http_status } => {
@@ -215,6 +220,8 @@ struct Head {
     client: Option<Address>,
     signed_as: Option<&'static str>,
     nonce: Option<u64>,
+    /// The markets that it is about.
+    coins: Vec<String>,
     http_status: u16,
 }
 
@@ -230,6 +237,7 @@ impl Head {
             client: self.client,
             signed_as: self.signed_as.map(Into::into),
             nonce: self.nonce,
+            coins: self.coins.clone(),
             ..Decision::default()
         }
     }

@@ -73,7 +73,11 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
             Ok(Replaced { cloid: old.cloid, is_entry, oid: old.oid })
         }
         None => {
-            let text = "no open order has this id; place a new order, or cancel what may still be open";
+            let id = match target {
+                Target::Oid(oid) => format!("id {oid}"),
+                Target::Cloid(cloid) => format!("client order id {cloid}"),
+            };
+            let text = format!("no open order has the {id}; place a new order, or cancel what may still be open");
             Err(Veto::new(Code::OrderUnknown, text))
         }
     }

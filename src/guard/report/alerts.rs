@@ -1,6 +1,7 @@
 //! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
 
 use crate::base::amount::to_wire;
+use crate::base::moment::utc;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::flow::over_limit;
 use crate::guard::report::problems;
@@ -61,8 +62,7 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         named(AlertCode::BookDiffers, None, text.clone(), Some(*at_ms));
     }
     for (what, since_ms) in book_behind(guard) {
-        let text =
-            format!("{what} could not all be read since {since_ms} (UTC ms): the book lacks some until they are");
+        let text = format!("{what} could not all be read since {}: the book lacks some until they are", utc(since_ms));
         named(AlertCode::BookDiffers, Some(what.to_owned()), text, Some(since_ms));
     }
     for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {

@@ -1,6 +1,7 @@
 //! Problems: the conditions that keep the guard from being healthy.
 
 use crate::base::amount::to_wire;
+use crate::base::moment::{span, utc};
 use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
 use crate::guard::flow::{discrepancies, signer};
@@ -39,8 +40,10 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     }
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
-        let by_ms = off_ms.unsigned_abs();
-        let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
+        let by = span(off_ms.unsigned_abs());
+        let text = format!(
+            "this machine's clock is {by} {where_to} the venue's; set it right, by NTP: `timedatectl set-ntp true`"
+        );
         alert(AlertCode::ClockOff, text, Some(since_ms));
     }
     if guard.unsettled.len() > 0 {
@@ -84,10 +87,11 @@ fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String,
         if now_ms.saturating_sub(at_ms) <= limit_ms {
             return None;
         }
+        let limit = span(limit_ms);
         let text = if code == AlertCode::AccountStale && guard.is_account_held(now_ms) {
-            format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago")
+            format!("{what}: the venue's answers stand still, as of over {limit} ago")
         } else {
-            format!("{what}: last read over {limit_ms} ms ago")
+            format!("{what}: last read over {limit} ago")
         };
         Some((code, text, Some(at_ms.saturating_add(limit_ms))))
     })
@@ -102,7 +106,7 @@ fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
         return None;
     }
     let (when, since) = match since_ms {
-        Some(_) => (format!("for over {limit_ms} ms"), "it was"),
+        Some(_) => (format!("for over {}", span(limit_ms)), "it was"),
         None => ("yet".to_owned(), "the start, as if nothing had been lost before"),
     };
     let text = format!(
@@ -136,12 +140,24 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String
     let bare = guard.watch.bare_ms.iter().filter(move |(_, since_ms)| {
         guard.config.mode != Mode::Paper && now_ms.saturating_sub(**since_ms) > BARE_NOTICE_MS
     });
-    bare.map(|(asset, since_ms)| {
-        let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
-        let bare = to_wire(bare_size(guard, *asset));
-        let text = format!("{bare} of the position in {coin} has no stop");
+    let unread = orders_unread(guard, now_ms);
+    bare.map(move |(asset, since_ms)| {
+        let (coin, bare) = (guard.view.coin(*asset), to_wire(bare_size(guard, *asset)));
+        let text = match &unread {
+            None => format!("{bare} of the position in {coin} has no stop"),
+            Some(unread) => format!("whether {bare} of the position in {coin} has a stop is not known: {unread}"),
+        };
         (coin, text, *since_ms)
     })
+}
+
+/// Why nobody can say which stops rest, where nobody can.
+fn orders_unread(guard: &Guard, now_ms: u64) -> Option<String> {
+    let Some(known_ms) = guard.view.orders_known_ms() else {
+        return Some("the open orders were not read since the start".to_owned());
+    };
+    let is_old = now_ms.saturating_sub(known_ms) > guard.orders_max_age_ms();
+    is_old.then(|| format!("the open orders were last read at {}", utc(known_ms)))
 }
 
 /// Sent without knowing whom it is for, an action could reach another account.

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::fixture::*;
 use super::halting::{desk, explain};
 use super::settling;
+use crate::base::moment::utc;
 use crate::guard::{AlertCode, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
@@ -59,6 +60,55 @@ fn what_is_not_read_is_told_of_until_it_is() {
             |desk| desk.wait(100),
         );
     }
+}
+
+fn text(desk: &Desk, code: &str) -> String {
+    let status = desk.guard.status_json(desk.now, (0, 0));
+    let found = status["alerts"].as_array().unwrap().iter().find(|alert| alert["code"] == code).cloned();
+    found.unwrap_or_else(|| panic!("no {code}"))["text"].as_str().unwrap().to_owned()
+}
+
+/// Times stand there as a person reads them.
+#[test]
+fn what_is_too_old_is_told_in_seconds() {
+    let mut desk = Desk::live();
+    desk.now += 15_001;
+    assert_eq!(text(&desk, "account_stale"), "the account: last read over 5 s ago");
+    assert_eq!(text(&desk, "orders_stale"), "the open orders: last read over 15 s ago");
+    blocks(&mut desk, 1_500);
+    let told = text(&desk, "clock_off");
+    assert!(
+        told.starts_with("this machine's clock is 1.5 s behind the venue's") && told.contains("timedatectl"),
+        "{told}"
+    );
+}
+
+/// While nobody can say which stops rest, it is not said that there is none.
+#[test]
+fn a_position_whose_stops_cannot_be_read_is_not_said_to_have_none() {
+    let mut desk = Desk::live();
+    let read_ms = desk.now;
+    let held_for = |desk: &mut Desk, ms: u64| {
+        for _ in 0..ms / 1_000 {
+            desk.now += 1_000;
+            desk.read_mids(desk.now);
+            desk.hold("ETH", dec!(1));
+        }
+    };
+    held_for(&mut desk, 7_000);
+    assert_eq!(text(&desk, "uncovered"), "1 of the position in ETH has no stop");
+    held_for(&mut desk, 10_000);
+    let unread = format!("the open orders were last read at {}", utc(read_ms));
+    assert_eq!(text(&desk, "uncovered"), format!("whether 1 of the position in ETH has a stop is not known: {unread}"));
+    desk.wait(100);
+    assert_eq!(text(&desk, "uncovered"), "1 of the position in ETH has no stop");
+    // Nor where they were not read at all.
+    let mut desk = Desk::live();
+    desk.guard = Guard::new(config(Mode::Testnet, Rules::default()), 0);
+    desk.step(Input::Universe(universe()));
+    desk.step(Input::ActsFor(None));
+    held_for(&mut desk, 7_000);
+    assert!(text(&desk, "uncovered").ends_with("is not known: the open orders were not read since the start"));
 }
 
 /// Nothing can be sent before it is known for whom.

@@ -18,15 +18,15 @@ fn a_decision_has_the_fields_of_its_table() {
     let fields = |more: &[&'static str], last: &[&'static str]| [&head[..], more, &tail, last].concat();
     let mut live = Desk::live();
     let resized = live.order(buy(ETH, "2000", "0.1"));
-    assert_eq!(keys(&resized.event), fields(&["changes"], &["nonces"]));
+    assert_eq!(keys(&resized.event), fields(&["changes", "coins"], &["nonces"]));
     let allowed = live.ask(json!({"type": "noop"}));
     assert_eq!(keys(&allowed.event), fields(&[], &["nonces"]));
     let vetoed = live.order(buy(OLD, "1", "100"));
-    assert_eq!(keys(&vetoed.event), fields(&[], &[]));
+    assert_eq!(keys(&vetoed.event), fields(&["coins"], &[]));
     assert_eq!((&vetoed.event["pre"], &vetoed.event["post"]), (&json!([]), &json!([])));
     assert_eq!(vetoed.event["forward"], Value::Null);
     let paper = Desk::paper().order(buy(ETH, "2000", "0.1"));
-    assert_eq!(keys(&paper.event), fields(&["changes"], &[]));
+    assert_eq!(keys(&paper.event), fields(&["changes", "coins"], &[]));
 }
 
 #[test]
@@ -157,4 +157,28 @@ fn a_veto_names_its_limit_and_the_actual_value_for_programs() {
     let batch = desk.orders(vec![buy(ETH, "1990", "0.1"), buy(ETH, "1991", "0.1")]);
     assert_eq!(figures(&batch), pair("10.00", "199.00"));
     assert_eq!(figures(desk.order(buy(ETH, "1990.55", "0.1")).vetoed("price_invalid")), pair("-", "-"));
+}
+
+/// Who looks for a market finds every decision about it, whatever its text says.
+#[test]
+fn a_decision_names_its_markets() {
+    let leverage = json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": 3});
+    let by_cloid = json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(1)}]});
+    let many: Vec<Value> = (0..30).map(|asset| json!({"a": asset, "o": 1})).collect();
+    for (action, coins) in [
+        (place(vec![buy(ETH, "1990", "0.1")]), json!(["ETH"])),
+        (
+            json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}, {"a": BTC, "o": 2}, {"a": ETH, "o": 3}]}),
+            json!(["BTC", "ETH"]),
+        ),
+        (by_cloid, json!(["ETH"])),
+        (leverage, json!(["BTC"])),
+        (json!({"type": "noop"}), Value::Null),
+    ] {
+        let told = events(&Desk::live().post(action.clone()));
+        let decision = told.iter().find(|event| event["kind"] == "decision").unwrap();
+        assert_eq!(decision["coins"], coins, "{action}");
+    }
+    let told = events(&Desk::live().post(json!({"type": "cancel", "cancels": many})));
+    assert_eq!(told[0]["coins"].as_array().unwrap().len(), 20);
 }

@@ -206,7 +206,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
     (
         "uncovered",
         Critical,
-        "Position without a stop",
+        "Position without a known stop",
         "The guard goes on placing its own stop.",
         "Place a stop at the venue's own page, or close the position, if it lasts.",
     ),

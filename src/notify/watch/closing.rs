@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::Watch;
 use super::since::Flattening;
+use crate::base::moment::utc;
 use crate::notify::notice::{Notice, Severity};
-use crate::notify::words::{count, shown, time};
+use crate::notify::words::{count, shown};
 use crate::record::events::{Flat, Flatten, Intent};
 use crate::record::status::Status;
 
@@ -126,7 +127,7 @@ impl Watch {
         let Some(flattening) = self.flattening.as_mut().filter(|flattening| !flattening.is_flat()) else { return };
         (flattening.flat_ms, flattening.is_open_again) = (Some(read_ms), false);
         let equity = equity.map_or_else(String::new, |equity| format!(" Equity: {equity} USDC."));
-        let happened = format!("0 positions, 0 orders, checked at {}.{equity}", time(read_ms));
+        let happened = format!("0 positions, 0 orders, checked at {}.{equity}", utc(read_ms));
         let did = format!("Closed because of: {}", flattening.why);
         let notice = Notice::once("status", "flat", Severity::Critical, "Flat");
         let todo = "Nothing is open. Nothing new is opened while the halt lasts.";
@@ -139,7 +140,7 @@ impl Watch {
         flattening.is_open_again = true;
         let happened = format!(
             "At {} the account was flat. Something is held or rests there again: opened elsewhere, or by an order that was on its way before.",
-            time(flattening.flat_ms.unwrap_or(0))
+            utc(flattening.flat_ms.unwrap_or(0))
         );
         let notice = Notice::once("status", "flat_ended", Severity::Critical, "Not flat any more");
         let did = "The guard closes it. You are told when the account is flat again.";
@@ -152,11 +153,11 @@ impl Watch {
         let is_told = self.unfinished().is_some();
         let Some(flattening) = self.flattening.take().filter(|_| is_told) else { return };
         let was_flat = flattening.flat_ms.map_or_else(String::new, |flat_ms| {
-            format!(" At {} the account was flat, and something was opened after that.", time(flat_ms))
+            format!(" At {} the account was flat, and something was opened after that.", utc(flat_ms))
         });
         let happened = format!(
             "Closing everything began at {} because of: {}.{was_flat} That is over, and no word came that 0 positions and 0 orders are left: the guard ended before that, or the halt did.",
-            time(flattening.at_ms),
+            utc(flattening.at_ms),
             flattening.why
         );
         let notice = Notice::once("status", "flat_unconfirmed", Severity::Critical, "Flat was never confirmed");

@@ -28,7 +28,7 @@ pub(super) use since::Seen;
 pub(super) use summary::Due;
 
 use super::notice::{Notice, Turn};
-use super::words::time;
+use crate::base::moment::{span, utc};
 use counts::Counts;
 use placing::Placing;
 use since::{Flattening, Reach};
@@ -118,13 +118,8 @@ impl Watch {
     /// Tells that something is over, if it was known to last.
     fn end(&mut self, topic: &str, now_ms: u64) {
         let Some(began) = self.open.remove(topic) else { return };
-        let minutes = now_ms.saturating_sub(began.at_ms) / 60_000;
-        let lasted = if minutes == 0 {
-            "less than a minute".to_owned()
-        } else {
-            super::words::count(usize::try_from(minutes).unwrap_or(0), "minute")
-        };
-        let happened = format!("It began at {} and lasted {lasted}.", time(began.at_ms));
+        let lasted = span(now_ms.saturating_sub(began.at_ms));
+        let happened = format!("It began at {} and lasted {lasted}.", utc(began.at_ms));
         let title = format!("Over: {}", began.title);
         let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, title, ..began }.words(happened, "", "");
         self.tell(over);

@@ -7,8 +7,9 @@ use rust_decimal::{Decimal, dec};
 use super::Watch;
 use super::alert_words::DECIDE;
 use super::commands::Guard;
+use crate::base::moment::utc;
 use crate::notify::notice::{Notice, Severity};
-use crate::notify::words::{count, shown, time};
+use crate::notify::words::{count, shown};
 use crate::record::status::{Headroom, Status, VenueStatus};
 
 /// Days before the end of the wallet's approval at which it is told, beside the end itself.
@@ -107,12 +108,12 @@ impl Watch {
         let (title, happened, did) = match left_ms {
             0 => (
                 "API wallet's approval has ended",
-                format!("The venue took its signature until {}.", time(until_ms)),
+                format!("The venue took its signature until {}.", utc(until_ms)),
                 "Nothing can be sent: no stop, no close, no exit. Stops that rest at the venue stay.",
             ),
             _ => (
                 "API wallet's approval ends soon",
-                format!("The venue takes its signature until {}: {left} from now at most.", time(until_ms)),
+                format!("The venue takes its signature until {}: {left} from now at most.", utc(until_ms)),
                 "Until then nothing changes. After it nothing can be sent: no stop, no close, no exit.",
             ),
         };

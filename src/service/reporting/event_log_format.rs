@@ -1,5 +1,7 @@
 //! Events as lines of the log: the text of each kind, and its level.
 
+use serde_json::Value;
+
 use super::level::Level;
 use crate::record::event::{Event, Kind};
 use crate::record::events::{Decision, Flat, Flatten, Problem, Protect, Recovered, Risk, Sent};
@@ -53,10 +55,11 @@ impl EventFormatter {
 }
 
 fn decided(seq: u64, decision: &Decision<'_>) -> (Level, String) {
-    let Decision { verdict, code, text, client, .. } = decision;
+    let Decision { verdict, code, text, client, coins, .. } = decision;
     let level = if verdict == "allow" { Level::Detail } else { Level::Info };
     let client = client.map_or_else(|| "nobody known".to_owned(), |client| client.to_string());
-    (level, format!("event {seq}: {verdict} ({code}) for {client}: {text}"))
+    let place = if coins.is_empty() { String::new() } else { format!(" in {}", coins.join(", ")) };
+    (level, format!("event {seq}: {verdict} ({code}) for {client}{place}: {text}"))
 }
 
 fn sent_line(sent: &Sent<'_>) -> (Level, String) {
@@ -64,8 +67,18 @@ fn sent_line(sent: &Sent<'_>) -> (Level, String) {
     if *ok {
         (Level::Detail, format!("event {decision}: the venue took action {index}"))
     } else {
-        (Level::Warning, format!("event {decision}: action {index} failed at the venue: {reply}"))
+        (Level::Warning, format!("event {decision}: action {index} failed at the venue: {}", refusal(reply)))
     }
+}
+
+/// What a reply says of a failure, in its own words; all of it where it has none.
+fn refusal(reply: &Value) -> String {
+    let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);
+    let of_each = statuses.into_iter().flatten().filter_map(|status| status.get("error")?.as_str());
+    let of_all = [reply.get("response"), reply.get("error")].into_iter().flatten().filter_map(Value::as_str);
+    let mut texts: Vec<&str> = of_each.chain(of_all).collect();
+    texts.dedup();
+    if texts.is_empty() { reply.to_string() } else { texts.join("; ") }
 }
 
 fn recovered_line(recovered: &Recovered<'_>) -> (Level, String) {
@@ -100,7 +113,7 @@ fn actions(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -120,8 +133,23 @@ mod tests {
             json!({"seq": 8, "kind": "decision", "verdict": "allow", "code": "allowed", "text": "yes", "client": null});
         assert_eq!(line(allow), Some((Level::Detail, "event 8: allow (allowed) for nobody known: yes".to_owned())));
         let failed = json!({"kind": "sent", "decision": 7, "index": 1, "ok": false, "reply": {"error": "cut"}});
-        let failure = "event 7: action 1 failed at the venue: {\"error\":\"cut\"}";
-        assert_eq!(line(failed), Some((Level::Warning, failure.to_owned())));
+        assert_eq!(line(failed), Some((Level::Warning, "event 7: action 1 failed at the venue: cut".to_owned())));
+        let refused =
+            [json!("resting"), json!({"error": "too small"}), json!({"error": "too small"}), json!({"error": "no"})];
+        for (reply, words) in [
+            (json!({"status": "ok", "response": {"type": "order", "data": {"statuses": refused}}}), "too small; no"),
+            (json!({"status": "err", "response": "nobody"}), "nobody"),
+            (json!({"status": "odd"}), "{\"status\":\"odd\"}"),
+        ] {
+            let failed = json!({"kind": "sent", "decision": 7, "index": 1, "ok": false, "reply": reply});
+            let told = format!("event 7: action 1 failed at the venue: {words}");
+            assert_eq!(line(failed), Some((Level::Warning, told)));
+        }
+        let cancel = json!({"seq": 8, "kind": "decision", "verdict": "allow", "code": "reduces", "text": "yes", "coins": ["BTC", "ETH"]});
+        assert_eq!(
+            line(cancel),
+            Some((Level::Detail, "event 8: allow (reduces) for nobody known in BTC, ETH: yes".to_owned()))
+        );
         let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}, {}], "problems": [{"coin": "X", "text": "dust"}]});
         assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 2 actions: kill; X: dust".to_owned())));
         let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}], "problems": []});

@@ -2,6 +2,7 @@
 //! once everything was read again, and then once.
 
 use crate::base::amount::to_wire;
+use crate::base::moment::utc;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::book::reads::LAGS_MS;
 use crate::guard::flow::book::written::{HOUR_MS, write, write_measured};
@@ -263,12 +264,12 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
     };
     let text = format!(
         "the book does not add up: the equity {} at {} is {} USDC off the {} of {} with all that was filled, paid and moved \
-         since (UTC ms){before}",
+         since{before}",
         to_wire(candidate.standing.equity),
-        candidate.standing.at_ms,
+        utc(candidate.standing.at_ms),
         to_wire(difference.round_dp(6)),
         to_wire(opening.equity),
-        opening.at_ms
+        utc(opening.at_ms)
     );
     step.record(Trouble::new(&text));
     let now_ms = step.now_ms;

@@ -2,6 +2,7 @@
 
 use crate::base::amount::to_wire;
 use crate::base::ip_share::IP_BUDGET;
+use crate::base::moment::utc;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::book::rows::{self, Told};
 use crate::guard::flow::step_context::Step;
@@ -94,7 +95,8 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
     let ahead_ms = times().filter(|time_ms| *time_ms > latest_ms).max();
     let text = match (ahead_ms, page.unread.first()) {
         (Some(ahead_ms), _) => format!(
-            "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"
+            "{kind} has a row of {}, which is a time to come: what is of such a time is not in the book",
+            utc(ahead_ms)
         ),
         (None, Some(first)) => unread_text(kind, first, page.unread.len()),
         (None, None) => String::new(),
@@ -105,9 +107,9 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
 
 fn unread_text(kind: &str, first: &Unread, count: usize) -> String {
     format!(
-        "{} of {kind} cannot be read and may be missing in the book; the first, of {} (UTC ms): {}",
+        "{} of {kind} cannot be read and may be missing in the book; the first, of {}: {}",
         if count == 1 { "a row".to_owned() } else { format!("{count} rows") },
-        first.time.map_or_else(|| "an unknown time".to_owned(), |time_ms| time_ms.to_string()),
+        first.time.map_or_else(|| "an unknown time".to_owned(), utc),
         first.why
     )
 }
@@ -124,8 +126,10 @@ pub(crate) fn on_ledger_lacks(step: &mut Step<'_>, unread: &[Unread], cut: Optio
     let unread = unread.first().map(|first| (unread_text(KIND, first, unread.len()), lack_of(unread)));
     let cut = cut.map(|(from_ms, to_ms)| {
         let text = format!(
-            "{KIND} has more entries than are read at once: those between {from_ms} and {to_ms} (UTC ms) may be missing in the book, \
-             and count as profit or loss"
+            "{KIND} has more entries than are read at once: those between {} and {} may be missing in the book, \
+             and count as profit or loss",
+            utc(from_ms),
+            utc(to_ms)
         );
         (text, Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) })
     });
@@ -191,8 +195,9 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
 /// Of one moment the venue shows a page and no more.
 fn tell_moment(step: &mut Step<'_>, at_ms: u64) {
     let text = format!(
-        "there may be more than {FILLS_A_PAGE} fills of {at_ms} (UTC ms), and the venue shows no more of one moment: the others are \
-         missing in the book"
+        "there may be more than {FILLS_A_PAGE} fills of {}, and the venue shows no more of one moment: the others are \
+         missing in the book",
+        utc(at_ms)
     );
     tell(step, text, Some(Lack { from_ms: Some(at_ms), to_ms: Some(at_ms) }));
 }
@@ -205,8 +210,10 @@ fn tell_depth(step: &mut Step<'_>) {
     }
     if let Some((since_ms, first_ms)) = book.oldest_shown.take() {
         let text = format!(
-            "the venue shows the last {FILLS_DEPTH} fills alone: what was traded between {since_ms} and {first_ms} (UTC ms) \
-             may be missing in the book"
+            "the venue shows the last {FILLS_DEPTH} fills alone: what was traded between {} and {} \
+             may be missing in the book",
+            utc(since_ms),
+            utc(first_ms)
         );
         tell(step, text, Some(Lack { from_ms: Some(since_ms), to_ms: Some(first_ms) }));
     }
@@ -220,10 +227,10 @@ fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
         gap.reads = gap.reads.saturating_add(u32::from(begun_ms >= gap.found_ms));
         if gap.reads >= TRIES {
             let text = format!(
-                "fills in {} between {} and {} (UTC ms) are missing: the position went from {} to {} and the venue shows none",
+                "fills in {} between {} and {} are missing: the position went from {} to {} and the venue shows none",
                 gap.coin,
-                gap.from_ms,
-                gap.to_ms,
+                utc(gap.from_ms),
+                utc(gap.to_ms),
                 to_wire(gap.from),
                 to_wire(gap.to)
             );

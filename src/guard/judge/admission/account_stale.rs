@@ -1,5 +1,6 @@
 //! `account_stale`: an entry is judged by reads of the account and of its open orders that are recent enough.
 
+use crate::base::moment::span;
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
@@ -10,7 +11,9 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
     let (age_ms, limit_ms) = (account.age_ms(now_ms), guard.account_max_age_ms());
     if age_ms > limit_ms && account.begun_ms > account.shown_ms() {
         let text = format!(
-            "the venue goes on showing the account as it was {age_ms} ms ago, over {limit_ms} ms: its answers stand still"
+            "the venue goes on showing the account as it was {} ago, over {}: its answers stand still",
+            span(age_ms),
+            span(limit_ms)
         );
         return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
     }
@@ -27,7 +30,7 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
     ] {
         let age_ms = now_ms.saturating_sub(read_ms);
         if age_ms > limit_ms {
-            let text = format!("{what} last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
+            let text = format!("{what} last read {} ago, over {}; the venue may be away", span(age_ms), span(limit_ms));
             return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
         }
     }

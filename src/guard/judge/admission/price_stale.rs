@@ -2,6 +2,7 @@
 
 use rust_decimal::Decimal;
 
+use crate::base::moment::span;
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
@@ -16,7 +17,7 @@ pub(crate) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     if age_ms <= limit_ms {
         return Ok(());
     }
-    let text = format!("prices were last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
+    let text = format!("prices were last read {} ago, over {}; the venue may be away", span(age_ms), span(limit_ms));
     Err(Veto::new(Code::PriceStale, text).with(&limit_ms, &age_ms))
 }
 

@@ -2,6 +2,7 @@
 //! are answers of the same window.
 
 use crate::base::address::Address;
+use crate::base::moment::span;
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
@@ -13,10 +14,10 @@ pub(crate) fn burn(guard: &mut Guard, client: Address, nonce: u64, now_ms: u64) 
     window.burn(nonce, now_ms).map_err(|refusal| match refusal {
         NonceRefusal::Reused => Veto::new(Code::NonceReused, format!("nonce {nonce} was used before; use a new one")),
         NonceRefusal::FarFromNow { oldest, newest } => {
-            let off_s = nonce.abs_diff(now_ms) / 1_000;
+            let off = span(nonce.abs_diff(now_ms));
             let side = if nonce < now_ms { "behind" } else { "ahead of" };
             let text = format!(
-                "nonce {nonce} is outside {oldest} to {newest}: as a time it is {off_s} s {side} this machine's clock; set \
+                "nonce {nonce} is outside {oldest} to {newest}: as a time it is {off} {side} this machine's clock; set \
                  the bot's clock, and use the time in milliseconds"
             );
             Veto::new(Code::NonceOutOfWindow, text)

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
+use crate::base::moment::span;
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
@@ -19,8 +20,9 @@ pub(crate) fn check_entries(guard: &Guard, entries: &[EntryNote], now_ms: u64) -
         Some(entry) => {
             let (side, size, px) = (Side::of(entry.is_buy).name(), to_wire(entry.size), to_wire(entry.px));
             let text = format!(
-                "the same {side} of {size} at {px} in {} came within {window_ms} ms; wait, or change it",
-                guard.view.coin(entry.asset)
+                "the same {side} of {size} at {px} in {} came within {}; wait, or change it",
+                guard.view.coin(entry.asset),
+                span(window_ms)
             );
             Err(Veto::new(Code::DuplicateOrder, text))
         }

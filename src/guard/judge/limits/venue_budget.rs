@@ -3,6 +3,7 @@
 
 use crate::base::address::Address;
 use crate::base::amount::{percent_of, to_wire};
+use crate::base::moment::span;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::Urgency;
@@ -94,7 +95,7 @@ pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms:
     }
     guard.allowance.on_waits(client, now_ms);
     let turn = if is_anothers { ", and another client's turn is before this one's" } else { "" };
-    Err(few(guard, &format!("so an exit or cancel passes every 10 s{turn}; the next may in {pause_ms} ms")))
+    Err(few(guard, &format!("so an exit or cancel passes every 10 s{turn}; the next may in {}", span(pause_ms))))
 }
 
 /// While there is plenty left: what is more than there is to reduce or to cancel spends its client's part, and leaves what

@@ -1,6 +1,7 @@
 //! Answers that lie or cannot be read keep nothing else off the record.
 
 use super::world::BookWorld;
+use crate::base::moment::utc;
 use crate::guard::Input;
 use crate::venue::fill::Fill;
 use crate::venue::history::{FILLS_A_PAGE, FUNDINGS_A_PAGE, Page, Unread};
@@ -40,8 +41,9 @@ fn a_row_that_cannot_be_read_is_told_once_and_keeps_no_other_out() {
     }
     world.hold_to_record();
     let expected = format!(
-        "a row of userFillsByTime cannot be read and may be missing in the book; the first, of {time} (UTC ms): missing field \
-         `feeToken`"
+        "a row of userFillsByTime cannot be read and may be missing in the book; the first, of {}: missing field \
+         `feeToken`",
+        utc(time)
     );
     assert_eq!(errors(&world), std::slice::from_ref(&expected));
     assert_eq!(alerts(&world), [expected]);
@@ -66,8 +68,9 @@ fn what_the_ledger_lacks_is_told_once() {
     }
     let told = errors(&world);
     let expected = format!(
-        "a row of userNonFundingLedgerUpdates cannot be read and may be missing in the book; the first, of {time} (UTC ms): \
-         missing field `delta`"
+        "a row of userNonFundingLedgerUpdates cannot be read and may be missing in the book; the first, of {}: \
+         missing field `delta`",
+        utc(time)
     );
     assert!(
         told.len() == 2 && told[0] == expected && told[1].contains("has more entries than are read at once"),
@@ -88,7 +91,7 @@ fn a_moment_of_more_fills_than_a_page_is_told() {
     }
     world.live(100);
     let told = errors(&world);
-    assert!(told[0].contains(&format!("more than {FILLS_A_PAGE} fills of {time} (UTC ms)")), "{told:?}");
+    assert!(told[0].contains(&format!("more than {FILLS_A_PAGE} fills of {},", utc(time))), "{told:?}");
     let lacks: Vec<&Value> = world.of_kind("error").into_iter().map(|error| &error["lacks"]).collect();
     assert_eq!(lacks[0], &json!({"from_ms": time, "to_ms": time}));
     // Once, though the page is read again and again.

@@ -21,7 +21,7 @@ fn the_same_entry_within_the_window_is_a_duplicate() {
     let mut desk = desk(rules);
     desk.order(entry(1)).resized();
     desk.now += 999;
-    desk.order(entry(1)).vetoed("duplicate_order").says(&["the same buy of 0.1 at 1991 in ETH", "1000 ms"]);
+    desk.order(entry(1)).vetoed("duplicate_order").says(&["the same buy of 0.1 at 1991 in ETH", "came within 1 s;"]);
     for other in [
         entry(2),
         with(entry(1), "/s", json!("0.2")),

@@ -17,7 +17,7 @@ fn nonces_reach_two_days_back_and_one_ahead() {
 /// A bot's clock that is wrong is the usual reason: how wrong it is stands there.
 #[test]
 fn how_far_a_nonces_time_is_off_is_told() {
-    for (nonce, off) in [(NOW - 3 * DAY_MS, "259200 s behind"), (NOW + 3 * DAY_MS, "259200 s ahead of")] {
+    for (nonce, off) in [(NOW - 3 * DAY_MS, "3 days behind"), (NOW + 3 * DAY_MS, "3 days ahead of")] {
         let decided = Decided::of(Desk::live().post_body(body(&noop(), nonce)));
         decided
             .vetoed("nonce_out_of_window")

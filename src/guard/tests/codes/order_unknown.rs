@@ -11,8 +11,10 @@ use crate::venue::info::OpenOrder;
 fn an_order_that_is_not_known_is_not_modified() {
     let mut desk = Desk::new(Mode::Testnet, wide());
     desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
-    desk.ask(modify(2, buy(ETH, "1910", "1"))).vetoed("order_unknown");
-    desk.ask(json!({"type": "modify", "oid": cloid(1), "order": buy(ETH, "1910", "1")})).vetoed("order_unknown");
+    desk.ask(modify(2, buy(ETH, "1910", "1"))).vetoed("order_unknown").says(&["no open order has the id 2;"]);
+    desk.ask(json!({"type": "modify", "oid": cloid(1), "order": buy(ETH, "1910", "1")}))
+        .vetoed("order_unknown")
+        .says(&[&format!("no open order has the client order id {}", cloid(1).as_str().unwrap())]);
     desk.ask(batch(vec![(1, buy(ETH, "1910", "1")), (2, buy(ETH, "1911", "1"))])).vetoed("order_unknown");
     desk.ask(modify(1, buy(ETH, "1910", "1"))).resized();
 }
