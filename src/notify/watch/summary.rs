@@ -24,22 +24,23 @@ pub(in crate::notify) struct Due {
 impl Watch {
     /// The summary whose minute of the day has come. The first one is due a day after the notifier began at most.
     pub(in crate::notify) fn summary_due(&mut self, clock: Clock, minute: u64, now_ms: u64) -> Option<Due> {
+        let to = day_of(now_ms).preceding();
+        // What was told of a day before it had ended, by a clock that stood ahead, was not the whole of it.
+        for told in [&mut self.summary_day, &mut self.summary_to].into_iter().flatten() {
+            *told = to.number().min(*told);
+        }
         let round = clock.rounds(now_ms, minute);
         let last = self.summary_round.get_or_insert(round);
-        // A clock that was set back says the same minute twice, and by one that is ahead no day has ended: then the last day that
-        // ended was told already.
+        // A clock that was set back says the same minute twice: then the last day that ended was told already.
         *last = round.min(*last);
         if round == *last {
             return None;
         }
-        let to = day_of(now_ms).preceding();
         if self.summary_to == Some(to.number()) {
             return None;
         }
         let oldest = to.number().saturating_sub(MOST_DAYS - 1);
-        // One that is behind what was told was told by a clock that was far ahead.
-        let next =
-            self.summary_day.filter(|told| *told < to.number()).map_or(to.number(), |told| told.saturating_add(1));
+        let next = self.summary_day.map_or(to.number(), |told| told.saturating_add(1));
         let from = Day::from_number(next.clamp(oldest, to.number())).unwrap_or(to);
         Some(Due { round, from, to })
     }

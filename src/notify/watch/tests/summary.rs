@@ -68,6 +68,34 @@ fn a_summary_comes_again_after_a_clock_that_was_far_ahead() {
     assert_eq!(told(&mut watch), ["summary once"; 3]);
 }
 
+/// A clock that stood some days ahead told of days that had not ended: each is told again once it has, and no day of before is.
+#[test]
+fn a_day_that_was_told_before_it_had_ended_is_told_once_it_has() {
+    for (ahead, kept) in [(1, false), (1, true), (2, false), (40, true)] {
+        let mut watch = watch();
+        let (clock, hour) = (Clock::default(), 3_600_000);
+        let mut told = |now_ms: u64| {
+            if kept {
+                watch = serde_json::from_str(&serde_json::to_string(&watch).unwrap()).unwrap();
+            }
+            let due = watch.summary_due(clock, 0, now_ms)?;
+            watch.summarise(None, due, Ok(&report(figures(), &json!({}))), now_ms);
+            Some((due.from.to_string(), due.to.to_string()))
+        };
+        let of = |day: &str| Some((day.to_owned(), day.to_owned()));
+        assert_eq!(told(NOW - DAY), None);
+        assert_eq!(told(NOW), of(YESTERDAY));
+        assert!(told(NOW + ahead * DAY).is_some(), "the clock is {ahead} days ahead");
+        for later in [1, 2] {
+            assert_eq!(told(NOW + later * hour), None, "it is set right again");
+        }
+        assert_eq!(told(NOW + DAY), of(TODAY), "{ahead} {kept}");
+        assert_eq!(told(NOW + DAY + hour), None);
+        assert_eq!(told(NOW + 2 * DAY), of("2027-01-16"), "{ahead} {kept}");
+        assert_eq!(told(NOW + 3 * DAY), of("2027-01-17"), "{ahead} {kept}");
+    }
+}
+
 #[test]
 fn a_summary_tells_the_book_of_the_day_that_has_ended() {
     let said = said(&report(figures(), &json!({})));
