@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::aside::{Again, Aside};
-use super::draft::{Draft, Pick, View};
+use super::draft::{Draft, Pace, Pick, View};
 use super::hours::Clock;
 use super::notice::{Notice, Severity};
 use super::topics::Topics;
@@ -176,11 +176,11 @@ impl Desk {
         None
     }
 
-    /// Whether a critical notice waits for the others before it: for a few, and where they may be told now.
+    /// Whether a critical notice waits for the others before it: for a few, where they may be told now and are soon told.
     fn has_its_turn_later(&self, notice: &Notice, view: View<'_>) -> bool {
         let waits = |other: &&Notice| !other.is_urgent() && self.waits_for(other, view.wishes, false);
         let before = view.filed.iter().take_while(|other| other.id < notice.id).filter(waits).count();
-        !view.is_quiet() && !is_of_life(notice) && (1..=MOST_BEFORE).contains(&before)
+        view.pace == Pace::Brisk && !view.is_quiet() && !is_of_life(notice) && (1..=MOST_BEFORE).contains(&before)
     }
 
     /// What was held back, now that its pause is over.

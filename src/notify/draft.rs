@@ -21,6 +21,17 @@ pub(super) enum Pick {
     Lost(u64),
 }
 
+/// How a target takes what it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// At once.
+    Brisk,
+    /// Slowly, or the last not at all: what is critical has no turn to wait for.
+    Slow,
+    /// It asked for a pause, which only what is critical does not wait out.
+    Paused,
+}
+
 /// A message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Draft {
@@ -36,13 +47,12 @@ pub(super) struct View<'a> {
     pub(super) open: &'a BTreeMap<String, Notice>,
     pub(super) clock: Clock,
     pub(super) now_ms: u64,
-    /// Whether the target asked for a pause, which only what is critical does not wait out.
-    pub(super) is_paused: bool,
+    pub(super) pace: Pace,
 }
 
 impl View<'_> {
     /// Whether only what is critical goes.
     pub(super) fn is_quiet(&self) -> bool {
-        self.is_paused || self.wishes.is_quiet(self.clock, self.now_ms)
+        self.pace == Pace::Paused || self.wishes.is_quiet(self.clock, self.now_ms)
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events.extend(page.events.iter().filter(|_| is_whole).cloned());
         is_whole &= cursor.is_none_or(|cursor| is_last(page, cursor));
     }
-    let (mut is_news, has_room) = take_in(&mut office, &events, now);
+    let (mut is_news, has_room) = take_in(&mut office, &events);
     // What a status shows has its events among those that were taken in.
     if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
         office.watch.status(status);
@@ -104,14 +104,14 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
 }
 
 /// Files what was noticed, and takes events in. Says whether there was anything, and whether all of them found room.
-fn take_in(office: &mut Office, events: &[Event<'_>], now_ms: u64) -> (bool, bool) {
+fn take_in(office: &mut Office, events: &[Event<'_>]) -> (bool, bool) {
     let mut is_news = office.file();
     for event in events {
         // What targets are too slow for waits where it is, in the guard's journal.
         if office.is_full() {
             return (is_news, false);
         }
-        is_news |= office.event(event, now_ms);
+        is_news |= office.event(event);
     }
     (is_news, true)
 }
@@ -128,7 +128,7 @@ struct Later {
 
 /// Takes in events whose notices waited in the guard's journal, once there is room for these.
 fn later(guard: &GuardLook, shared: &Shared, is_away: bool, past: &dyn Fn(u64) -> (Vec<String>, String)) -> Later {
-    let Some(cursor) = lock(&shared.office).later(wall_ms()) else { return Later::default() };
+    let Some(cursor) = lock(&shared.office).later() else { return Later::default() };
     let asked_ms = steady_ms();
     let (events, not_there) = if is_away {
         let (lines, not_there) = past(cursor);

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::desk::{Desk, MAX_WAITING};
-use super::draft::{Draft, View};
+use super::draft::{Draft, Pace, View};
 use super::hours::Clock;
 use super::notice::Notice;
 use super::watch::Watch;
@@ -157,8 +157,8 @@ impl Office {
 
     /// Takes an event in and files what came of it; where every target is behind, only what is critical. Says whether there was
     /// anything.
-    pub(super) fn event(&mut self, event: &Event<'_>, now_ms: u64) -> bool {
-        if self.later.is_none() && self.watch.cursor.is_some() && self.is_behind(BEHIND, now_ms) {
+    pub(super) fn event(&mut self, event: &Event<'_>) -> bool {
+        if self.later.is_none() && self.watch.cursor.is_some() && self.is_behind(BEHIND) {
             self.later = Some(Box::new(self.watch.clone()));
         }
         self.watch.event(event);
@@ -170,8 +170,8 @@ impl Office {
     }
 
     /// Where events are read on from whose notices wait in the guard's journal, if there is room for these now.
-    pub(super) fn later(&self, now_ms: u64) -> Option<u64> {
-        self.later.as_ref().filter(|_| !self.is_behind(BEHIND / 2, now_ms))?.cursor
+    pub(super) fn later(&self) -> Option<u64> {
+        self.later.as_ref().filter(|_| !self.is_behind(BEHIND / 2))?.cursor
     }
 
     /// Takes in events that were taken in before and whose notices waited, as many as there is room for; those missing among them
@@ -186,7 +186,7 @@ impl Office {
         for event in events.iter().take_while(|event| Some(event.seq) <= end) {
             later.event(event);
             is_news |= self.file_others(later.take());
-            has_room = !self.is_behind(BEHIND, now_ms);
+            has_room = !self.is_behind(BEHIND);
             if !has_room {
                 break;
             }
@@ -230,9 +230,10 @@ impl Office {
         self.have_all(BEHIND, |desk, notice, wishes| notice.is_urgent() && desk.waits_for(notice, wishes, true))
     }
 
-    /// Whether every target has so much before it that it could take now, that what comes had better wait where it is.
-    fn is_behind(&self, most: usize, now_ms: u64) -> bool {
-        self.have_all(most, |desk, notice, wishes| desk.waits_for(notice, wishes, wishes.is_quiet(self.clock, now_ms)))
+    /// Whether every target has so much before it, for now or for the end of its quiet hours, that what comes had better wait where
+    /// it is.
+    fn is_behind(&self, most: usize) -> bool {
+        self.have_all(most, |desk, notice, wishes| desk.waits_for(notice, wishes, false))
     }
 
     /// Whether every target has more than so many of these before it.
@@ -246,11 +247,11 @@ impl Office {
         is_any && desks.all(|of| count(of) > most)
     }
 
-    /// The next message for a target; only what is critical where that one asked for a pause.
-    pub(super) fn next(&mut self, name: &str, is_paused: bool, now_ms: u64) -> Option<Draft> {
+    /// The next message for a target that takes them so.
+    pub(super) fn next(&mut self, name: &str, pace: Pace, now_ms: u64) -> Option<Draft> {
         let (desk, wishes) = (self.desks.get_mut(name)?, self.wishes.get(name)?);
         let open = &self.watch.open;
-        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms, is_paused }, &mut self.last_id)
+        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms, pace }, &mut self.last_id)
     }
 
     /// A target took a message.

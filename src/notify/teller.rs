@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::draft::{Draft, Pick};
+use super::draft::{Draft, Pace, Pick};
 use super::forms::Teller;
 use super::forms::answer::Answer;
 use super::message::Message;
@@ -25,6 +25,8 @@ const LONGEST_MS: u64 = 60_000;
 const MAX_REFUSED: u32 = 5;
 /// Failures of one target are logged this often.
 const LOG_EVERY_MS: u64 = 600_000;
+/// How long a target takes for a message that takes them slowly: twenty of them before a kill are ten seconds.
+const SLOW_MS: u64 = 500;
 const TICK: Duration = Duration::from_millis(100);
 
 /// What went wrong since the target last took something.
@@ -44,12 +46,12 @@ pub(super) fn start(name: String, teller: Teller, shared: Arc<Shared>) -> io::Re
 fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
     let mut trouble = Trouble::default();
     // Until when the target asked for a pause, by the clock that never steps.
-    let mut paused_ms = 0;
+    let (mut paused_ms, mut is_slow) = (0, false);
     while !shared.is_ending.load(Ordering::Relaxed) {
         let mut office = lock(&shared.office);
         let now = wall_ms();
         let is_paused = steady_ms() < paused_ms;
-        let Some(draft) = office.next(name, is_paused, now) else {
+        let Some(draft) = office.next(name, pace(is_paused, is_slow), now) else {
             // Nothing waits, so nothing is kept from being told, whatever was refused before.
             if !is_paused && !office.is_deaf(name, now) {
                 shared.pulse.rests(name);
@@ -60,7 +62,9 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
         let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
         drop(office);
         shared.pass(Step::NotifyTell);
+        let begun_ms = steady_ms();
         let answer = teller.tell(&message, &shared.is_closing);
+        is_slow = is_slow_by(&answer, steady_ms().saturating_sub(begun_ms));
         if let Answer::Partly(why) = &answer {
             trouble.log(&format!("{name} was told, but {why}"), shared);
         }
@@ -99,6 +103,19 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
     }
 }
 
+fn pace(is_paused: bool, is_slow: bool) -> Pace {
+    match (is_paused, is_slow) {
+        (true, _) => Pace::Paused,
+        (false, true) => Pace::Slow,
+        (false, false) => Pace::Brisk,
+    }
+}
+
+/// Whether a target that answered so after so long is no brisk one.
+fn is_slow_by(answer: &Answer, took_ms: u64) -> bool {
+    !matches!(answer, Answer::Taken | Answer::Partly(_)) || took_ms >= SLOW_MS
+}
+
 /// Whether so many refusals in a row are enough to go on with the next message. One is, where the target refuses everything.
 fn is_enough(draft: &Draft, refused: u32, is_deaf: bool) -> bool {
     is_deaf || matches!(draft.pick, Pick::Again(..)) || refused >= MAX_REFUSED
@@ -135,11 +152,21 @@ fn wait(span_ms: u64, shared: &Shared) {
 
 #[cfg(test)]
 mod tests {
-    use super::pause_ms;
+    use super::*;
 
     #[test]
     fn a_pause_doubles_up_to_a_minute() {
         let pauses = [1, 2, 3, 6, 7, 8, 100, u32::MAX].map(pause_ms);
         assert_eq!(pauses, [1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
+    }
+
+    #[test]
+    fn who_takes_long_or_nothing_is_slow() {
+        let later = Answer::Later(String::new(), None);
+        assert!(
+            !is_slow_by(&Answer::Taken, SLOW_MS - 1) && is_slow_by(&Answer::Taken, SLOW_MS) && is_slow_by(&later, 0)
+        );
+        assert_eq!(pace(false, is_slow_by(&later, 0)), Pace::Slow);
+        assert_eq!([pace(true, true), pace(false, false)], [Pace::Paused, Pace::Brisk]);
     }
 }

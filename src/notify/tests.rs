@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::config::Config;
+use super::draft::Pace;
 use super::hours::Clock;
 use super::notice::{Notice, Severity, Turn};
 use super::office::Office;
@@ -215,7 +216,7 @@ fn left_out() -> Notice {
     let mut office = Office::of(None, wishes, Clock::default());
     (0..500).for_each(|_| office.watch.tell_for_test(Notice::once("risk", "x", Severity::Info, "x").at(NOW)));
     office.file();
-    office.next("a", false, NOW).unwrap().notice
+    office.next("a", Pace::Brisk, NOW).unwrap().notice
 }
 
 /// Everything that a watch of this guard tells, of whatever code.

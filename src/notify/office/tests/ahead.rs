@@ -14,13 +14,13 @@ fn a_guard_that_is_gone_waits_behind_nothing_that_it_said() {
         file(&mut office, notice(&format!("n{number}"), severity));
     }
     file(&mut office, health("unreachable"));
-    assert_eq!(office.next("a", false, NOW).unwrap().notice.title, "unreachable");
-    let draft = office.next("a", false, NOW).unwrap();
+    assert_eq!(office.next("a", Pace::Brisk, NOW).unwrap().notice.title, "unreachable");
+    let draft = office.next("a", Pace::Brisk, NOW).unwrap();
     office.done("a", &draft, NOW);
     // Over a restart nothing is told twice and nothing is passed over; that it is over overtakes as well.
     let kept = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\ncooldown = { default = '0s' }\nkinds = ['risk', 'health']";
     let mut office = restarted(Some(&office), kept);
-    assert_eq!(office.next("a", false, NOW).unwrap().notice.title, "n0");
+    assert_eq!(office.next("a", Pace::Brisk, NOW).unwrap().notice.title, "n0");
     file(&mut office, Notice { turn: Turn::Over, title: "back".to_owned(), ..health("unreachable") });
     file(&mut office, notice("last", Severity::Info));
     assert_eq!(told(&mut office, NOW), ["back", "n0", "n1", "n2", "n3", "n4", "last"]);

@@ -46,11 +46,53 @@ fn what_is_critical_waits_behind_a_few_others_at_most() {
     let mut heard = Vec::new();
     for turn in 1..=6 {
         let now = NOW + turn * HOUR;
-        let draft = office.next("a", false, now).unwrap();
+        let draft = office.next("a", Pace::Brisk, now).unwrap();
         heard.push(draft.notice.code.clone());
         office.done("a", &draft, now);
     }
     assert_eq!(heard, ["kill", "i0", "kill", "i1", "kill", "i2"]);
+}
+
+/// Twenty others take a slow target minutes, so there a kill waits for none of them.
+#[test]
+fn a_slow_target_is_told_next_of_what_is_critical() {
+    let mut office = office("cooldown = { default = '0s' }");
+    for number in 0..3 {
+        file(&mut office, notice(&format!("i{number}"), Severity::Info));
+    }
+    assert_eq!(office.next("a", Pace::Slow, NOW).unwrap().notice.code, "i0");
+    file(&mut office, notice("kill", Severity::Critical));
+    assert_eq!(office.next("a", Pace::Brisk, NOW).unwrap().notice.code, "i0");
+    let draft = office.next("a", Pace::Slow, NOW).unwrap();
+    assert_eq!(draft.notice.code, "kill");
+    office.done("a", &draft, NOW);
+    assert_eq!(told(&mut office, NOW), ["i0", "i1", "i2"], "and then the others in their order");
+}
+
+/// A night of trouble is more than there is room for: what it brings waits in the guard's journal, and a kill is told at once.
+#[test]
+fn what_quiet_hours_hold_back_is_told_when_they_end() {
+    const QUIET: &str =
+        "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\nquiet = '00:00-12:00'\ncooldown = { default = '0s' }";
+    let mut record: Vec<Event<'static>> = (1..=1_500).map(trouble).collect();
+    record.push(event(1_501, json!({"kind": "kill", "reason": "enough"})));
+    let mut office = restarted(None, QUIET);
+    office.watch.cursor = Some(0);
+    record.iter().for_each(|event| _ = office.event(event));
+    assert_eq!(told(&mut office, NOW), ["Kill switch pulled"]);
+    let mut office = restarted(Some(&office), QUIET);
+    let mut heard = Vec::new();
+    for _ in 0..record.len() {
+        if let Some(cursor) = office.later() {
+            let page: Vec<_> = record.iter().filter(|event| event.seq > cursor).take(500).cloned().collect();
+            office.event_later(&page, String::new(), NOW);
+        }
+        let Some(draft) = office.next("a", Pace::Brisk, NOW + 5 * HOUR) else { break };
+        heard.push(seq(&draft.notice));
+        office.done("a", &draft, NOW + 5 * HOUR);
+    }
+    heard.retain(|seq| *seq != NOW.abs_diff(NOW + 5 * HOUR));
+    assert_eq!(heard, (1..=1_500).collect::<Vec<u64>>());
 }
 
 /// A pause that a target asks for is no quiet for what is critical.
@@ -58,9 +100,9 @@ fn what_is_critical_waits_behind_a_few_others_at_most() {
 fn a_pause_that_was_asked_for_holds_back_what_is_not_critical() {
     let mut office = office("");
     file(&mut office, notice("low", Severity::Warning));
-    assert_eq!(office.next("a", true, NOW), None);
+    assert_eq!(office.next("a", Pace::Paused, NOW), None);
     file(&mut office, notice("kill", Severity::Critical));
-    assert_eq!(office.next("a", true, NOW).unwrap().notice.code, "kill");
+    assert_eq!(office.next("a", Pace::Paused, NOW).unwrap().notice.code, "kill");
     assert_eq!(told(&mut office, NOW), ["low", "kill"]);
 }
 
@@ -79,16 +121,16 @@ fn a_kill_behind_what_waits_in_the_journal_is_told_next() {
             let new = record.iter().filter(|event| Some(event.seq) > office.watch.cursor).take(10).cloned();
             for event in new.collect::<Vec<_>>() {
                 assert!(!office.is_full());
-                office.event(&event, NOW);
+                office.event(&event);
             }
-            if let Some(cursor) = office.later(NOW) {
+            if let Some(cursor) = office.later() {
                 let page: Vec<_> = record.iter().filter(|event| event.seq > cursor).take(500).cloned().collect();
                 office.event_later(&page, String::new(), NOW);
             }
             since_kill += usize::from(office.watch.cursor >= Some(601) && !heard.contains(&601));
             assert!(since_kill <= 1, "the kill is told next");
             assert!(office.filed.len() < MAX_WAITING);
-            if let Some(draft) = office.next("a", false, NOW) {
+            if let Some(draft) = office.next("a", Pace::Brisk, NOW) {
                 heard.push(seq(&draft.notice));
                 office.done("a", &draft, NOW);
             }
@@ -109,24 +151,24 @@ fn a_kill_behind_what_waits_in_the_journal_is_told_next() {
 fn what_waited_and_is_gone_is_told_as_missed() {
     let mut office = restarted(None, SLOW);
     office.watch.cursor = Some(0);
-    (1..=300).for_each(|seq| _ = office.event(&trouble(seq), NOW));
+    (1..=300).for_each(|seq| _ = office.event(&trouble(seq)));
     let mut titles = told(&mut office, NOW);
     assert_eq!(titles.len(), BEHIND + 1);
-    assert_eq!(office.later(NOW), Some(201));
+    assert_eq!(office.later(), Some(201));
     // The journal has some of them, and the guard's memory begins behind the last one that was taken in.
     let rest: Vec<_> = (203..=250).chain([301]).map(trouble).collect();
     assert_eq!(office.event_later(&rest, "it is gone".to_owned(), NOW), (true, true));
     assert!(office.later.is_none());
     titles = told(&mut office, NOW);
     assert_eq!((titles.len(), titles.iter().filter(|title| *title == "Events were missed").count()), (50, 2));
-    office.event(&trouble(301), NOW);
+    office.event(&trouble(301));
     assert_eq!(told(&mut office, NOW).len(), 1);
     // Another journal has none of it.
-    (302..=600).for_each(|seq| _ = office.event(&trouble(seq), NOW));
+    (302..=600).for_each(|seq| _ = office.event(&trouble(seq)));
     told(&mut office, NOW);
-    assert!(office.later(NOW).is_some());
+    assert!(office.later().is_some());
     office.begin_anew(NOW);
-    assert_eq!(office.later(NOW), None);
-    let missed = office.next("a", false, NOW).unwrap().notice;
+    assert_eq!(office.later(), None);
+    let missed = office.next("a", Pace::Brisk, NOW).unwrap().notice;
     assert!(missed.happened.starts_with("98 events after event 502 were gone"), "{}", missed.happened);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// The number and title of what `a` is told next; `taken` is its answer.
 fn next(office: &mut Office, now_ms: u64, taken: bool) -> (u64, String) {
-    let draft = office.next("a", false, now_ms).unwrap();
+    let draft = office.next("a", Pace::Brisk, now_ms).unwrap();
     if taken {
         office.done("a", &draft, now_ms);
     }
@@ -21,7 +21,7 @@ fn numbers_do_not_come_again_where_the_state_is_lost() {
     // One life goes on from a state of before the last message, the other one from none.
     for mut later in [kept.numbered_from(NOW + 1), super::office("").numbered_from(NOW + 2)] {
         file(&mut later, notice("three", Severity::Info));
-        while let Some(draft) = later.next("a", false, NOW) {
+        while let Some(draft) = later.next("a", Pace::Brisk, NOW) {
             later.done("a", &draft, NOW);
             if draft.notice.title == "three" {
                 assert!(before.iter().all(|id| *id < draft.notice.id), "{before:?}, {}", draft.notice.id);
@@ -63,11 +63,11 @@ fn what_was_left_out_has_a_number_and_so_has_a_title_alone() {
     assert_eq!(next(&mut office, NOW, true), left_out);
     let mut office = super::office("");
     file(&mut office, notice("long", Severity::Critical));
-    let draft = office.next("a", false, NOW).unwrap();
+    let draft = office.next("a", Pace::Brisk, NOW).unwrap();
     assert!(!office.refused("a", &draft, NOW));
-    let short = (1..300).find_map(|minute| office.next("a", false, NOW + minute * MINUTE)).unwrap();
+    let short = (1..300).find_map(|minute| office.next("a", Pace::Brisk, NOW + minute * MINUTE)).unwrap();
     assert_eq!(matches!(short.pick, Pick::Again(_, true)), short.notice.id != draft.notice.id, "{short:?}");
     office.done("a", &short, NOW + 300 * MINUTE);
-    let whole = office.next("a", false, NOW + 301 * MINUTE).unwrap();
+    let whole = office.next("a", Pace::Brisk, NOW + 301 * MINUTE).unwrap();
     assert_eq!((whole.pick, whole.notice.id), (Pick::Again(draft.notice.id, false), draft.notice.id));
 }

@@ -7,7 +7,7 @@ use super::*;
 fn a_target_that_refused_everything_hears_all_of_it_once_it_takes_something() {
     let mut office = office("");
     let refuse = |office: &mut Office, now: u64| {
-        while let Some(draft) = office.next("a", false, now) {
+        while let Some(draft) = office.next("a", Pace::Brisk, now) {
             assert!(!office.refused("a", &draft, now), "{draft:?}");
         }
     };
@@ -32,7 +32,7 @@ fn what_was_refused_for_a_day_is_counted_and_the_count_is_never_lost() {
     (0..3).for_each(|number| file(&mut office, notice(&format!("n{number}"), Severity::Critical)));
     for minute in 0..30 * 60 {
         file(&mut office, notice("other", Severity::Info));
-        while let Some(draft) = office.next("a", false, NOW + minute * MINUTE) {
+        while let Some(draft) = office.next("a", Pace::Brisk, NOW + minute * MINUTE) {
             match draft.notice.code.as_str() {
                 "other" => office.done("a", &draft, NOW + minute * MINUTE),
                 _ => _ = office.refused("a", &draft, NOW + minute * MINUTE),
