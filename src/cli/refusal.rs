@@ -264,7 +264,7 @@ impl Refusal {
     }
 
     /// The exit status: 2, but for ill health, a kill that nobody heard, a change that could not be reported, a test message
-    /// that was not taken and a service that failed while running, which are 1.
+    /// that was not taken, and a service that failed while running or a notifier whose disk takes nothing, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Unhealthy(_)
@@ -272,7 +272,7 @@ impl Refusal {
             | Self::DiskHangs(..)
             | Self::Untold(..)
             | Self::Run(RunError::Failed(_)) => 1,
-            Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
+            Self::Notify(error) if error.may_pass() => 1,
             _ => 2,
         }
     }

@@ -75,9 +75,26 @@ pub enum RunError {
     /// The system grants no thread, or no signals.
     #[error("cannot start: {0}")]
     System(io::Error),
+    /// A thread is gone, without which somebody is told nothing: the next start has all of them (its name).
+    #[error("{0} broke off")]
+    Died(String),
     /// Targets did not take the message of a test (how many).
     #[error("{0} of the targets did not take it")]
     NotTaken(usize),
+}
+
+impl RunError {
+    /// Whether it may be otherwise at the next start, though nobody has done anything: a disk may be full.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        use io::ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        let stays = [InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied];
+        match self {
+            Self::Guard(_) | Self::Secret(_) | Self::Keep(KeepError::Busy(_) | KeepError::File(_)) => false,
+            Self::Keep(KeepError::Io(_, _, error)) => !stays.contains(&error.kind()),
+            Self::System(_) | Self::Died(_) | Self::NotTaken(_) => true,
+        }
+    }
 }
 
 /// Runs until SIGTERM or SIGINT.
@@ -137,16 +154,25 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let keeper = keeper.map_err(RunError::System)?;
     let guard = GuardLook::at(url);
     let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
-    while !ended.load(Ordering::Relaxed) {
+    let gone = || gone(&telling, &keeper);
+    while !ended.load(Ordering::Relaxed) && gone().is_none() {
         let is_to_rest = look(&guard, &shared, &mut intake);
         if is_to_rest {
             pause(LOOK_EVERY, &ended);
         }
     }
     log.line(Level::Info, "stopping");
+    let gone = gone();
     end(&shared, &telling);
     _ = keeper.join();
-    Ok(())
+    gone.map_or(Ok(()), |name| Err(RunError::Died(name)))
+}
+
+/// A thread that has ended, which none does before the end.
+fn gone(telling: &[(bool, JoinHandle<()>)], keeper: &JoinHandle<()>) -> Option<String> {
+    let mut all = telling.iter().map(|(_, thread)| thread).chain([keeper]);
+    let gone = all.find(|thread| thread.is_finished())?;
+    Some(gone.thread().name().unwrap_or("a thread").to_owned())
 }
 
 /// Ends the targets' threads, each with whether it runs a program.
@@ -228,5 +254,38 @@ fn warn_of_gone(office: &Office, log: &Log) {
         let text =
             format!("there is no target {name:?} any more, for which {waited} waited: a target is known by its name");
         log.line(Level::Warning, &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_broke_off_is_found() {
+        let ends = |name: &str, work: fn()| std::thread::Builder::new().name(name.to_owned()).spawn(work).unwrap();
+        let lasting = || {
+            ends("tell-a", || {
+                loop {
+                    std::thread::park();
+                }
+            })
+        };
+        let telling = [(false, lasting()), (true, lasting())];
+        assert_eq!(gone(&telling, &lasting()), None);
+        let broken = ends("tell-b", || std::panic::resume_unwind(Box::new("a library's fault")));
+        let telling = [(false, lasting()), (false, broken)];
+        while !telling[1].1.is_finished() {
+            std::thread::yield_now();
+        }
+        assert_eq!(gone(&telling, &lasting()).as_deref(), Some("tell-b"));
+    }
+
+    #[test]
+    fn what_may_be_otherwise_at_the_next_start_is_told_from_what_may_not() {
+        let of = |kind: io::ErrorKind| RunError::Keep(KeepError::Io("make", PathBuf::new(), kind.into())).may_pass();
+        assert!(of(io::ErrorKind::StorageFull) && of(io::ErrorKind::ReadOnlyFilesystem));
+        assert!(!of(io::ErrorKind::PermissionDenied) && !of(io::ErrorKind::NotADirectory));
+        assert!(RunError::Died("keep".to_owned()).may_pass() && !RunError::Guard("x".to_owned()).may_pass());
     }
 }

@@ -1,6 +1,7 @@
 //! A disk without one byte left for the notifier's state: what happens meanwhile is told, over its deaths too.
 
 use std::fs;
+use std::process::Command;
 
 use super::deaths::{heard, refuse};
 use super::hook::{Hook, Manner};
@@ -61,4 +62,34 @@ fn all_of_it_arrives_after_a_disk_was_full() {
     refuse(&stand, 5);
     until("the next one", || (heard(&hook) == [0, 1, 2, 3, 4, 5]).then_some(()));
     assert_eq!(hook.sent().len(), told + 1, "what was told is on the disk again");
+}
+
+/// Who is refused by a disk that takes nothing now is started again until it does; who named a wrong folder is told so once.
+#[test]
+fn a_disk_that_takes_nothing_at_the_start_is_tried_again() {
+    let stand = Stand::up(Mode::Paper, "");
+    let guard = format!("http://{}", stand.address());
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    let state = notifier.path("state");
+    fs::create_dir(&state).unwrap();
+    let Some(_disk) = Disk::sized(&state, MIB) else {
+        eprintln!("skipped: mounting a small disk takes a privileged user");
+        return;
+    };
+    let remount = |how: &str| {
+        let done = Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&state).status();
+        assert!(done.is_ok_and(|status| status.success()));
+    };
+    remount("ro");
+    notifier.start_at(&stand.home(), &guard);
+    assert_eq!(notifier.ended(), Some(1), "{}", notifier.log());
+    remount("rw");
+    notifier.start(&stand);
+    stand.pull("enough");
+    hook.hears("kill");
+    let wrong = notifier.path("notify.toml").join("state");
+    let mut wrong_one = crate::stand::command(&stand.home(), &["notify", "--guard-url", &guard]);
+    let done = wrong_one.arg("--file").arg(notifier.path("notify.toml")).arg("--state").arg(wrong).output().unwrap();
+    assert_eq!(done.status.code(), Some(2));
 }
