@@ -32,19 +32,20 @@ impl Config {
     pub fn parse(text: &str, refusals: &[&str]) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
         let Some(root) = shape::read(text, &mut problems) else { return Err(problems) };
+        let lines = shape::Lines::of(text, &root);
         let Ok(config) = Self::deserialize(toml::Deserializer::from(root)) else {
             problems.push("it cannot be read".to_owned());
             return Err(problems);
         };
-        config.check(refusals, &mut problems);
+        config.check(refusals, &lines, &mut problems);
         if problems.is_empty() { Ok(config) } else { Err(problems) }
     }
 
-    fn check(&self, refusals: &[&str], problems: &mut Vec<String>) {
+    fn check(&self, refusals: &[&str], lines: &shape::Lines, problems: &mut Vec<String>) {
         let has_shape = problems.is_empty();
         let mut not = |wrong: bool, what: &str| {
             if wrong {
-                problems.push(what.to_owned());
+                problems.push(lines.at(None, what));
             }
         };
         let given = |text: &Option<String>| slip::given(text.as_deref().unwrap_or_default());
@@ -70,7 +71,7 @@ impl Config {
         not(has_shape && self.target.is_empty(), "there is no [[target]], so nobody would be told");
         not(self.target.len() > MAX_TARGETS, "there are more than 16 targets");
         if let Some(Err(why)) = self.heartbeat.as_ref().map(check_url) {
-            problems.push(format!("heartbeat {why}"));
+            problems.push(lines.at(None, &format!("heartbeat {why}")));
         }
         let mut names: Vec<&str> = self.target.iter().map(|target| target.name.as_str()).collect();
         names.sort_unstable();
@@ -91,7 +92,7 @@ impl Config {
             let is_named =
                 |why: &String| needs(why).is_some_and(|start| problems.iter().any(|told| told.starts_with(&start)));
             wrong.retain(|why| !is_named(why));
-            problems.extend(wrong.into_iter().map(|why| format!("{name}: {why}")));
+            problems.extend(wrong.into_iter().map(|why| format!("{name}: {}", lines.at(Some(place), &why))));
         }
         if problems.is_empty() {
             problems.extend(unheard_summary(self, refusals));

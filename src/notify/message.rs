@@ -36,6 +36,11 @@ impl Message {
         Self { notice, guard }
     }
 
+    /// Its number; 0 where it has none.
+    pub(super) fn id(&self) -> u64 {
+        self.notice.id
+    }
+
     pub(super) fn severity(&self) -> Severity {
         self.notice.severity
     }

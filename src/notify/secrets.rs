@@ -9,12 +9,15 @@ use nix::unistd::Uid;
 
 use super::config::Place;
 use super::url::private_url;
+use super::words::LEAST_SECRET;
 use crate::base::files::{FileError, Why, open_regular};
 use crate::base::shell::word;
 
 /// Longest secret.
 const MAX_SECRET: u64 = 4096;
 
+/// Shortest secret that nobody is warned of.
+const SHORT_SECRET: usize = 8;
 /// Shortest part of a secret that is one by itself: shorter ones are words.
 const LEAST_PART: usize = 16;
 /// Shortest value in a URL's query that is taken for a secret.
@@ -23,6 +26,10 @@ const LEAST_VALUE: usize = 8;
 /// Why a secret cannot be had. No part of it is repeated.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
+    /// Its file is not there.
+    #[error("{0} does not exist, where a token, password or URL is to stand alone; `install -m 600 /dev/stdin {word}` makes it of what is \
+             typed", word = word(.0))]
+    Missing(PathBuf),
     /// Its file is refused.
     #[error("{0}")]
     File(FileError),
@@ -51,14 +58,12 @@ pub(super) struct Secrets {
     read: Vec<String>,
     /// What may be a secret and may be a word: a place of a service's, a name in a query.
     words: Vec<String>,
-    /// The tokens, passwords and parts of URLs that were read since somebody last asked: those of one target.
-    own: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Secrets {
     pub(super) fn new(credentials: Option<PathBuf>, in_container: bool) -> Self {
-        Self { credentials, in_container, read: Vec::new(), words: Vec::new(), own: Vec::new(), warnings: Vec::new() }
+        Self { credentials, in_container, read: Vec::new(), words: Vec::new(), warnings: Vec::new() }
     }
 
     /// All that was read, and the parts of it that could be shown by themselves: what no text from outside shows.
@@ -71,26 +76,15 @@ impl Secrets {
         self.read.clone()
     }
 
-    /// Those that were read since this was last asked, which whoever is sent them may say again: no names and no words.
-    pub(super) fn take_own(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.own)
-    }
-
     /// Remembers a part of a URL. One of small letters alone is a word, unless it is long enough to be none.
     fn remember_part(&mut self, part: &str) {
         let is_telling = part.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if is_telling || part.len() >= LEAST_PART { &mut self.read } else { &mut self.words }.push(part.to_owned());
     }
 
-    /// What was taken that only a container makes good.
+    /// What was taken that only a container makes good, and what is no good secret.
     pub(super) fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// Remembers what is sent of a secret in another form, which an answer may repeat.
-    pub(super) fn remember(&mut self, text: String) {
-        self.own.push(text.clone());
-        self.read.push(text);
     }
 
     /// A secret, where one is named.
@@ -108,7 +102,6 @@ impl Secrets {
             let path = url.splitn(4, '/').nth(3).unwrap_or_default();
             self.remember_part(path);
             self.read.extend(parts(path));
-            self.own.extend(own_parts(path));
             let values = path.split_once('?').map(|(_, query)| query.split(['&', ';'])).into_iter().flatten();
             let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
             values.filter(|value| value.len() >= LEAST_VALUE).for_each(|value| self.remember_part(value));
@@ -131,9 +124,7 @@ impl Secrets {
                 let folder = self.credentials.as_ref().ok_or_else(|| SecretError::NoCredential(credential.clone()))?;
                 // The service manager gives them to this unit alone; their mode is its own affair.
                 read(&folder.join(credential), false).map_err(|error| match error {
-                    SecretError::File(FileError { why: Why::Missing, .. }) => {
-                        SecretError::NoCredential(credential.clone())
-                    }
+                    SecretError::Missing(_) => SecretError::NoCredential(credential.clone()),
                     error => error,
                 })?
             }
@@ -142,20 +133,19 @@ impl Secrets {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(SecretError::NotALine(shown(place)));
         }
+        if text.len() < SHORT_SECRET {
+            self.warnings.push(format!(
+                "the secret in {} has fewer than {SHORT_SECRET} letters, so it is soon guessed, and one of fewer than {LEAST_SECRET} is \
+                 left out of no message and no log that holds it, for it may be a word: take a longer one",
+                shown(place)
+            ));
+        }
         self.read.push(text.clone());
         if !text.contains("://") {
             self.read.extend(parts(&text));
-            self.own.push(text.clone());
         }
         Ok(text)
     }
-}
-
-/// The parts of a URL's path that are no words: a service names its own places in its answers.
-fn own_parts(path: &str) -> impl Iterator<Item = String> {
-    let parts = path.split(['/', '?', '&', ';', '=', '#', ':', '@', ',']).filter(|part| part.len() >= LEAST_VALUE);
-    let is_telling = |letter: u8| letter.is_ascii_digit() || letter.is_ascii_uppercase();
-    parts.filter(move |part| part.len() >= LEAST_PART || part.bytes().any(is_telling)).map(str::to_owned)
 }
 
 /// The parts of a secret that may be shown by themselves, where each is long enough to be one.
@@ -176,7 +166,10 @@ fn shown(place: &Place) -> String {
 /// A small file of this user's or root's that nobody else can write, and in the strict case nobody else can read.
 fn read(path: &Path, strict: bool) -> Result<String, SecretError> {
     let refused = |why| SecretError::File(FileError { path: path.to_owned(), why });
-    let (file, metadata) = open_regular(path).map_err(SecretError::File)?;
+    let (file, metadata) = open_regular(path).map_err(|error| match error {
+        FileError { why: Why::Missing, path } => SecretError::Missing(path),
+        error => SecretError::File(error),
+    })?;
     let mode = metadata.permissions().mode() & 0o7777;
     if ![Uid::effective().as_raw(), 0].contains(&metadata.uid()) {
         return Err(refused(Why::Owner(metadata.uid())));
@@ -226,6 +219,16 @@ mod tests {
         mode(0o600);
         assert_eq!(strict.optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
         assert_eq!((strict.texts(), strict.warnings().len()), (vec!["hunter22".to_owned()], 0));
+        assert_eq!(lax.warnings().len(), 1);
+        for (short, is_warned_of) in [("hunter2", true), ("a", true), ("hunter22", false)] {
+            fs::write(&file, short).unwrap();
+            let mut strict = Secrets::new(None, false);
+            strict.optional(Some(&place)).unwrap();
+            assert_eq!(strict.warnings().len(), usize::from(is_warned_of), "{short}");
+            assert!(
+                strict.warnings().iter().all(|said| said.contains("take a longer one") && !said.contains("hunter"))
+            );
+        }
         fs::write(&file, "two words").unwrap();
         assert!(matches!(strict.optional(Some(&place)), Err(SecretError::NotALine(_))));
         fs::write(&file, "http://x.example/hunter22").unwrap();

@@ -1,6 +1,8 @@
 //! Whether each key of a `notify.toml` is one, and holds the kind of value that it takes. All that is wrong is said at once, in
 //! words of our own: a parser's stop at the first fault, and may repeat a line that somebody put a token in.
 
+use std::collections::BTreeMap;
+
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -184,6 +186,39 @@ fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
         }
     };
     (!is_right).then_some(must)
+}
+
+/// The lines of the keys of a file: those of its top, and those of each target by its place, whose own line has the empty key.
+#[derive(Debug, Default)]
+pub(super) struct Lines(BTreeMap<(Option<usize>, String), usize>);
+
+impl Lines {
+    pub(super) fn of(text: &str, root: &Spanned<DeTable<'_>>) -> Self {
+        let mut lines = BTreeMap::new();
+        let mut take = |place: Option<usize>, keys: &DeTable<'_>| {
+            let keys = keys.keys().map(|key| (key.get_ref().to_string(), line_of(text, key.span().start)));
+            lines.extend(keys.map(|(key, line)| ((place, key), line)));
+        };
+        take(None, root.get_ref());
+        let targets = root.get_ref().get("target").map(Spanned::get_ref);
+        let list = if let Some(DeValue::Array(list)) = targets { Some(list) } else { None };
+        let mut begins = Vec::new();
+        for (place, target) in list.into_iter().flat_map(|list| list.iter()).enumerate() {
+            if let DeValue::Table(keys) = target.get_ref() {
+                take(Some(place), keys);
+            }
+            begins.push(((Some(place), String::new()), line_of(text, target.span().start)));
+        }
+        lines.extend(begins);
+        Self(lines)
+    }
+
+    /// What is wrong, which begins with its key, with the line of that, or with the target's own.
+    pub(super) fn at(&self, place: Option<usize>, why: &str) -> String {
+        let key = why.split([' ', '.', ':']).next().unwrap_or_default();
+        let line = |key: &str| self.0.get(&(place, key.to_owned()));
+        line(key).or_else(|| line("")).map_or_else(|| why.to_owned(), |line| format!("{why} (line {line})"))
+    }
 }
 
 /// The line that a place of the text is on.

@@ -3,20 +3,21 @@
 mod encoded;
 mod escapes;
 mod keys;
-mod left_over;
+mod vocabulary;
 
 use crate::base::text::visible;
-use encoded::{LEAST_SECRET, LEFT_OUT};
+pub(super) use encoded::LEAST_SECRET;
+use encoded::LEFT_OUT;
 pub(super) use keys::without_keys;
-pub(super) use left_over::LEAST_ROW;
 
 /// Letters of a secret that are enough to be a part of it.
 const LEAST_PIECE: usize = 12;
 
 /// Most characters of what one notice says in one of its parts.
 const MOST: usize = 700;
-/// Most bytes of a line.
+/// Most bytes of a line, and of what a target said.
 const MOST_SAID: usize = 1_000;
+const MOST_HEARD: usize = 400;
 
 /// A text of the guard, a client or the venue, as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {
@@ -53,19 +54,13 @@ fn without_pieces(text: &mut String, secret: &str) {
     }
 }
 
-/// What a target said, whole or not at all: what was cut could end with the half of a secret, which nobody knows for one; and
-/// where anything may be left of these secrets of its own it is not shown either, nor where one is too short to be known.
-pub(super) fn heard(text: &str, most: usize, secrets: &[String]) -> String {
-    if text.len() >= most {
-        return format!("{most} bytes or more");
+/// What a target said, as far as it may be repeated: the words of services, bounded. It may say again whatever it was sent.
+pub(super) fn heard(text: &str) -> String {
+    match vocabulary::known(text) {
+        Some(words) => within(&words, MOST_HEARD),
+        None if text.is_empty() => String::new(),
+        None => format!("{}, none of them in words that are repeated", count(text.len(), "byte")),
     }
-    let is_short = |secret: &String| secret.bytes().filter(u8::is_ascii_alphanumeric).count() < LEAST_ROW;
-    let plain = redacted(&visible(text, most), secrets);
-    let is_left = left_over::is_any_left(&plain.replace(LEFT_OUT, " "), secrets);
-    if !text.is_empty() && (is_left || secrets.iter().any(is_short)) {
-        return format!("{}, which may hold a secret", count(text.len(), "byte"));
-    }
-    plain
 }
 
 /// A line for the log or a terminal: without these secrets, and bounded once they are gone.
@@ -137,22 +132,14 @@ mod tests {
             let line = said(&format!("{} {}", "x".repeat(before), secrets[0]), &secrets);
             assert!(!line.contains("hook") && line.len() <= MOST_SAID, "{line}");
         }
-        assert_eq!(heard(&secrets[0], 22, &secrets), "22 bytes or more");
     }
 
-    /// A target says again whatever it was sent, in whatever form: what may still hold some of it is not shown.
     #[test]
-    fn what_a_target_says_is_shown_only_where_nothing_of_its_secrets_is_left() {
-        let of = |text: &str, secret: &str| heard(text, 4_096, &[secret.to_owned()]);
-        assert_eq!(of("no such token: hunter22x", "hunter22x"), "no such token: [left out]");
-        assert_eq!(of("no such token", "hunter22x"), "no such token");
-        assert_eq!(of("no hun-ter22x", "hunter22x"), "13 bytes, which may hold a secret");
-        assert_eq!(of("no unter22 then", "hunter22"), "no unter22 then", "seven letters");
-        for short in ["hunter2", "ab1cd", "a", "------"] {
-            assert_eq!(of("Bearer x", short), "8 bytes, which may hold a secret");
-        }
-        assert_eq!(of("", "ab1cd"), "");
-        assert_eq!(heard("Bearer x", 4_096, &[]), "Bearer x");
+    fn what_a_target_says_is_bounded_and_told_to_be_there() {
+        assert_eq!(heard("no such token: hunter22x"), "no such token …");
+        assert_eq!(heard("Bearer x"), "8 bytes, none of them in words that are repeated");
+        assert_eq!(heard(""), "");
+        assert!(heard(&"too long ".repeat(500)).len() <= MOST_HEARD);
     }
 
     #[test]

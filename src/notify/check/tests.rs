@@ -239,6 +239,26 @@ fn a_token_in_the_wrong_place_is_never_repeated() {
     assert!(slip.contains("tokn is no key that can stand there: it is token (line 5)"), "{slip}");
 }
 
+/// What is wrong is said with its line, or that of its target.
+#[test]
+fn what_is_wrong_has_its_line() {
+    let said = problems(
+        "summary = '7'\n[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\nquiet = 'night'\n\n[[target]]\nname = 'b'\nform = \
+         'smtp'\nserver = 'm'\nfrom = 'g@m.example'\nto = ['x', '\u{f6}@m.example']\nuser = 'u'\n[target.cooldown]\nkill = 'long'",
+    );
+    for why in [
+        "not \"7\" (line 1)",
+        "not \"night\" (line 6)",
+        "to: \"x\" is no mail address (line 13)",
+        "write a domain as xn--... (line 13)",
+        "user and password belong together (line 14)",
+        "not \"long\" (line 15)",
+    ] {
+        assert!(said.lines().any(|line| line.ends_with(why)), "{why}: {said}");
+    }
+    assert!(problems("[[target]]\nname = 'a'\nform = 'json'").ends_with("json needs url (line 1)"));
+}
+
 /// What stands in a mail's head is an address and nothing else.
 #[test]
 fn an_address_cannot_be_a_line_of_a_mail() {

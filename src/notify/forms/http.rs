@@ -15,8 +15,7 @@ use crate::notify::words::heard;
 const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(20);
 /// The most of an answer that is read: it says why, and nothing more is wanted of it.
-const MAX_ANSWER: u64 = MAX_SAID as u64;
-const MAX_SAID: usize = 4096;
+const MAX_ANSWER: u64 = 4096;
 /// Most characters of what TLS says.
 const MAX_WORDS: usize = 200;
 /// The system's word for a name that it finds no address for: it gives that no kind of its own.
@@ -68,15 +67,12 @@ pub(in crate::notify) struct Way {
     agent: ureq::Agent,
     /// What may be shown of its URL.
     origin: String,
-    /// What it is sent and may say again.
-    secrets: Vec<String>,
 }
 
 impl Way {
     /// The way to a URL that was checked.
-    pub(super) fn to(url: &str, secrets: Vec<String>) -> Self {
+    pub(super) fn to(url: &str) -> Self {
         Self {
-            secrets,
             agent: agent(WHOLE),
             origin: private_url(url).map_or_else(|_| "it".to_owned(), |origin| origin.to_string()),
         }
@@ -89,7 +85,7 @@ impl Way {
             request = request.header(*name, value);
         }
         match request.send(post.body.to_string().as_bytes()) {
-            Ok(answer) => judge(answer, &self.origin, &self.secrets),
+            Ok(answer) => judge(answer, &self.origin),
             Err(error) => Answer::Later(format!("{} {}", self.origin, failure(&error)), None),
         }
     }
@@ -110,7 +106,7 @@ pub(in crate::notify) fn failure(error: &ureq::Error) -> String {
     }
 }
 
-fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str, secrets: &[String]) -> Answer {
+fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
     let status = answer.status().as_u16();
     if (200..300).contains(&status) {
         return Answer::Taken;
@@ -118,7 +114,7 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str, secrets: &[
     let header = answer.headers().get("retry-after").and_then(|value| waited_ms(value.to_str().ok()?, wall_ms()));
     let mut body = Vec::new();
     _ = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
-    let words = heard(&String::from_utf8_lossy(&body), MAX_SAID, secrets);
+    let words = heard(&String::from_utf8_lossy(&body));
     let why = match status {
         300..400 => format!("{origin} sends elsewhere (HTTP {status}), which is not followed: name the place itself"),
         _ => format!("{origin} answered HTTP {status}: {words}"),
@@ -166,7 +162,7 @@ mod tests {
     fn a_pause_has_its_bound_and_a_shorter_one_where_the_target_is_in_trouble() {
         let of = |status: u16, seconds: u64| {
             let answer = ureq::http::Response::builder().status(status).header("retry-after", seconds.to_string());
-            match judge(answer.body(ureq::Body::builder().data("")).unwrap(), "it", &[]) {
+            match judge(answer.body(ureq::Body::builder().data("")).unwrap(), "it") {
                 Answer::Later(_, pause_ms) => pause_ms,
                 other => panic!("{other:?}"),
             }
@@ -189,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_name_that_has_no_address_is_said_to_have_none() {
-        let way = Way::to("https://no-such-host.invalid/x", Vec::new());
+        let way = Way::to("https://no-such-host.invalid/x");
         let Answer::Later(why, None) = way.send(&Post::json("https://no-such-host.invalid/x", Value::Null)) else {
             panic!("nobody can have taken it")
         };

@@ -8,6 +8,7 @@ pub(super) mod discord;
 pub(super) mod http;
 pub(super) mod json;
 pub(super) mod ntfy;
+mod owed;
 mod session;
 pub(super) mod slack;
 pub(super) mod smtp;
@@ -34,12 +35,10 @@ pub(super) enum Teller {
 impl Teller {
     /// The way to a target. What it takes in secrets is read now, and remembered so that no text shows it.
     pub(super) fn of(target: &Target, secrets: &mut Secrets) -> Result<Self, SecretError> {
-        secrets.take_own();
         let url = secrets.url(target.url.as_ref())?;
         let token = secrets.optional(target.token.as_ref())?;
         let (topic, chat) = (target.topic.clone().unwrap_or_default(), target.chat.clone().unwrap_or_default());
-        let own = secrets.take_own();
-        let http = |url: &str, post: Box<dyn Fn(&Message) -> Post + Send>| Self::Http(Way::to(url, own.clone()), post);
+        let http = |url: &str, post: Box<dyn Fn(&Message) -> Post + Send>| Self::Http(Way::to(url), post);
         Ok(match target.form {
             Form::Json => http(&url.clone(), Box::new(move |message| json::post(message, &url, token.as_deref()))),
             Form::Ntfy => {
@@ -54,9 +53,7 @@ impl Teller {
             }
             Form::Smtp => {
                 let password = secrets.optional(target.password.as_ref())?;
-                let account = target.user.as_deref().zip(password.as_deref());
-                smtp::as_sent(account).for_each(|text| secrets.remember(text));
-                Self::Smtp(smtp::Mail::of(target, password, secrets.take_own())?)
+                Self::Smtp(smtp::Mail::of(target, password)?)
             }
             Form::Command => Self::Command(target.run.clone()),
         })

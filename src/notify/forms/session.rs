@@ -19,12 +19,24 @@ pub(super) enum Tls {
     First(TlsParameters),
 }
 
+/// For whom a server took a mail.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// Whether there is anybody.
+    pub(super) has_taker: bool,
+    /// The first of those whom it refused, with what it said.
+    pub(super) refused: Option<(Address, String)>,
+    /// Those whom it may take it for later, with what it said of the first.
+    pub(super) put_off: Vec<Address>,
+    pub(super) later: String,
+}
+
 /// What became of it.
 #[derive(Debug)]
 pub(super) enum Sent {
-    /// The server took it for these recipients but the ones that it refused, with what it said of the first of them.
-    Taken(Option<(Address, String)>),
-    /// It refuses the message, or everybody whom it is for.
+    /// The server took it, or would have if not for whom it is.
+    Heard(Heard),
+    /// It refuses the message.
     Refused(String),
     /// It may take it later.
     Later(String),
@@ -47,7 +59,7 @@ pub(super) fn send(way: &Way<'_>, mail: &[u8]) -> Sent {
         Err(error) => return Sent::Later(error.to_string()),
     };
     let sent = deliver(&mut connection, way, mail);
-    if matches!(sent, Sent::Taken(_)) {
+    if matches!(&sent, Sent::Heard(heard) if heard.has_taker) {
         _ = connection.quit();
     } else {
         connection.abort();
@@ -74,20 +86,28 @@ fn deliver(connection: &mut SmtpConnection, way: &Way<'_>, mail: &[u8]) -> Sent 
     if let Err(error) = connection.command(Mail::new(Some(way.from.clone()), Vec::new())) {
         return Sent::Later(error.to_string());
     }
-    let (mut has_taker, mut refused) = (false, None);
+    let mut heard = Heard::default();
     for to in way.to {
         match connection.command(Rcpt::new(to.clone(), Vec::new())) {
-            Ok(_) => has_taker = true,
-            Err(error) if error.is_permanent() => _ = refused.get_or_insert((to.clone(), error.to_string())),
+            Ok(_) => heard.has_taker = true,
+            Err(error) if error.is_permanent() => {
+                _ = heard.refused.get_or_insert((to.clone(), error.to_string()));
+            }
+            Err(error) if error.is_transient() => {
+                if heard.put_off.is_empty() {
+                    heard.later = error.to_string();
+                }
+                heard.put_off.push(to.clone());
+            }
             Err(error) => return Sent::Later(error.to_string()),
         }
     }
-    if let (false, Some((_, why))) = (has_taker, &refused) {
-        return Sent::Refused(why.clone());
+    if !heard.has_taker {
+        return Sent::Heard(heard);
     }
     let said = connection.command(Data).and_then(|_| connection.message(mail));
     match said {
-        Ok(_) => Sent::Taken(refused),
+        Ok(_) => Sent::Heard(heard),
         Err(error) if error.is_permanent() => Sent::Refused(error.to_string()),
         Err(error) => Sent::Later(error.to_string()),
     }

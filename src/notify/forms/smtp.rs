@@ -11,7 +11,8 @@ use lettre::transport::smtp::client::{CertificateStore, TlsParameters};
 
 use super::answer::Answer;
 use super::bounded::{Bounded, Bounds};
-use super::session::{self, Sent, Tls, Way};
+use super::owed::Owed;
+use super::session::{self, Heard, Sent, Tls, Way};
 use crate::base::files::fill_random;
 use crate::base::origin::split_port;
 use crate::notify::config::{Encryption, Target};
@@ -30,7 +31,6 @@ const MAX_TLS: usize = 64 * 1024;
 const LINE: usize = 76;
 const WORD: usize = 39;
 const MAX_TITLE: usize = 300;
-const MAX_WORDS: usize = 4096;
 
 /// The way to a mail server.
 pub(in crate::notify) struct Mail {
@@ -40,19 +40,21 @@ pub(in crate::notify) struct Mail {
     account: Option<Credentials>,
     from: Address,
     to: Vec<Address>,
-    /// What the server is sent and may say again.
-    secrets: Vec<String>,
+    owed: Owed,
 }
 
 /// What is wrong with a target's mail keys.
 pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
     let mut problems = Vec::new();
-    let addresses = target.from.iter().chain(&target.to);
-    problems.extend(
-        addresses
-            .filter(|text| text.parse::<Address>().is_err())
-            .map(|text| format!("{} is no mail address", slip::given(text))),
-    );
+    let addresses = target.from.iter().map(|from| ("from", from)).chain(target.to.iter().map(|to| ("to", to)));
+    for (key, text) in addresses {
+        let why = match text.parse::<Address>() {
+            Err(_) => "is no mail address",
+            Ok(_) if !text.is_ascii() => "has letters that not every mail server takes: write a domain as xn--...",
+            Ok(_) => continue,
+        };
+        problems.push(format!("{key}: {} {why}", slip::given(text)));
+    }
     let server = target.server.as_deref().unwrap_or_default();
     match split_port(server) {
         None => problems.push("server must be HOST or HOST:PORT".to_owned()),
@@ -67,19 +69,13 @@ pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
     problems
 }
 
-/// User and password as they go to the server (RFC 4616, AUTH LOGIN).
-pub(super) fn as_sent(account: Option<(&str, &str)>) -> impl Iterator<Item = String> {
-    let texts = account.map(|(user, password)| [user.to_owned(), password.to_owned(), format!("\0{user}\0{password}")]);
-    texts.into_iter().flatten().map(|text| STANDARD.encode(text))
-}
-
 fn is_loopback(host: &str) -> bool {
     let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
 }
 
 impl Mail {
-    pub(super) fn of(target: &Target, password: Option<String>, secrets: Vec<String>) -> Result<Self, SecretError> {
+    pub(super) fn of(target: &Target, password: Option<String>) -> Result<Self, SecretError> {
         let wrong = |why: String| SecretError::Target(target.name.clone(), why);
         let server = target.server.as_deref().unwrap_or_default();
         let (host, port) = split_port(server).ok_or_else(|| wrong("server must be HOST or HOST:PORT".to_owned()))?;
@@ -97,7 +93,7 @@ impl Mail {
         let address = |text: &str| text.parse::<Address>().map_err(|error| wrong(error.to_string()));
         let from = address(target.from.as_deref().unwrap_or_default())?;
         let to = target.to.iter().map(|to| address(to)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { host: host.to_owned(), port: port.unwrap_or(usual), tls, account, from, to, secrets })
+        Ok(Self { host: host.to_owned(), port: port.unwrap_or(usual), tls, account, from, to, owed: Owed::default() })
     }
 
     pub(super) fn send(&self, message: &Message) -> Answer {
@@ -108,7 +104,8 @@ impl Mail {
             return Answer::Later(error.to_string(), None);
         }
         let all: Vec<&str> = self.to.iter().map(AsRef::as_ref).collect();
-        let mail = text(message, (self.from.as_ref(), &all.join(", ")), &date, &hex(&id));
+        let mail = text(message, (self.from.as_ref(), all.as_slice()), &date, &hex(&id));
+        let to = self.owed.to(message.id(), &self.to);
         let bytes = if matches!(self.tls, Tls::None) { MAX_PLAIN } else { MAX_TLS };
         let bounded = match Bounded::to(&self.host, self.port, Bounds { connect: CONNECT, whole: WHOLE, bytes }) {
             Ok(bounded) => bounded,
@@ -119,17 +116,28 @@ impl Mail {
             tls: &self.tls,
             account: self.account.as_ref(),
             from: &self.from,
-            to: &self.to,
+            to: &to,
             patience: WHOLE + CONNECT,
         };
-        let said = |why: &str| {
-            format!("the mail server: {}", bounded.why().unwrap_or_else(|| heard(why, MAX_WORDS, &self.secrets)))
-        };
+        let said = |why: &str| format!("the mail server: {}", bounded.why().unwrap_or_else(|| heard(why)));
         match session::send(&way, mail.as_bytes()) {
-            Sent::Taken(None) => Answer::Taken,
-            Sent::Taken(Some((whom, why))) => Answer::Partly(format!("{whom} gets none: {}", said(&why))),
+            Sent::Heard(heard) => self.heard(message.id(), heard, said),
             Sent::Refused(why) => Answer::Refused(said(&why)),
             Sent::Later(why) => Answer::Later(said(&why), None),
+        }
+    }
+
+    /// The answer that a mail has by what the server says of whom it is for.
+    fn heard(&self, id: u64, heard: Heard, said: impl Fn(&str) -> String) -> Answer {
+        let Heard { has_taker, refused, put_off, later } = heard;
+        let (first, is_begun) = (put_off.first().cloned(), has_taker || self.owed.is_begun(id));
+        if !is_begun && first.is_some() || is_begun && self.owed.put_off(id, put_off) {
+            return Answer::Later(said(&later), None);
+        }
+        match refused.or(first.map(|first| (first, later))) {
+            Some((_, why)) if !is_begun => Answer::Refused(said(&why)),
+            Some((whom, why)) => Answer::Partly(format!("{whom} gets none: {}", said(&why))),
+            None => Answer::Taken,
         }
     }
 }
@@ -139,8 +147,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The mail's text (RFC 5322, RFC 2045): all that came from outside is base64, so nothing in it can be a header or an end.
-fn text(message: &Message, (from, to): (&str, &str), date: &str, id: &str) -> String {
+fn text(message: &Message, (from, to): (&str, &[&str]), date: &str, id: &str) -> String {
     let subject = encoded_words(&within(&message.subject(), MAX_TITLE));
+    let to = listed(to);
     let domain = from.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let encoded = STANDARD.encode(format!("{}\n\n{}\n", message.subject(), message.lines().join("\n\n")));
     let lines: Vec<&str> =
@@ -150,6 +159,21 @@ fn text(message: &Message, (from, to): (&str, &str), date: &str, id: &str) -> St
          Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\nAuto-Submitted: auto-generated\r\n\r\n{}\r\n",
         lines.join("\r\n")
     )
+}
+
+/// Addresses on lines that no server refuses for their length.
+fn listed(addresses: &[&str]) -> String {
+    let (mut list, mut line) = (String::new(), "To: ".len());
+    for address in addresses {
+        let joint = match list.is_empty() {
+            true => "",
+            false if line + address.len() + 2 > LINE => ",\r\n ",
+            false => ", ",
+        };
+        line = if joint.contains('\n') { 1 } else { line + joint.len() } + address.len();
+        list = list + joint + address;
+    }
+    list
 }
 
 /// A header's text as encoded words (RFC 2047), each short enough for a line.
@@ -175,39 +199,52 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
+    type Steps = &'static [(&'static str, &'static str)];
+
     /// What becomes of a mail at a server that answers so to these steps, and well to all others.
-    fn answered(steps: &'static [(&'static str, &'static str)]) -> (Answer, usize) {
+    fn answered(steps: Steps) -> (Answer, usize) {
+        let (mut answers, heard) = tried(&[steps]);
+        (answers.remove(0), heard[0].iter().filter(|said| *said == ".").count())
+    }
+
+    /// The same of a mail that is tried once for each of these, with all that was said to the server each time up to a mail that it
+    /// took.
+    fn tried(rounds: &[Steps]) -> (Vec<Answer>, Vec<Vec<String>>) {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let config = format!(
             "name = 'm'\nform = 'smtp'\nserver = '{}'\nencryption = 'none'\nfrom = 'a@m.example'\nto = ['b@m.example', 'c@m.example']\n",
             server.local_addr().unwrap()
         );
-        let served = std::thread::spawn(move || {
-            let (stream, _) = server.accept().unwrap();
-            let mut writer = stream.try_clone().unwrap();
-            let of = |step: &str| {
-                steps.iter().find(|(at, _)| step == *at || at.len() > 1 && step.contains(at)).map(|(_, line)| *line)
-            };
-            let greeting = of("greeting").unwrap_or("220 mail.example");
-            writer.write_all(format!("{greeting}\r\n").as_bytes()).unwrap();
-            let (mut in_mail, mut taken) = (false, 0);
-            for said in BufReader::new(stream).lines().map_while(Result::ok) {
-                let answer = match said.as_str() {
-                    "." => of(".").unwrap_or("250 taken"),
-                    _ if in_mail => continue,
-                    "DATA" => of("DATA").unwrap_or("354 go on"),
-                    said => of(said).unwrap_or("250 fine"),
-                };
-                taken += usize::from(said == "." && answer.starts_with('2'));
-                in_mail = said == "DATA" && answer.starts_with('3');
-                _ = writer.write_all(format!("{answer}\r\n").as_bytes());
-            }
-            taken
-        });
-        let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+        let owned = rounds.to_vec();
+        let served = std::thread::spawn(move || owned.into_iter().map(|steps| serve(&server, steps)).collect());
+        let notice = Notice { id: 7, ..Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled") };
         let target: Target = toml::from_str(&config).unwrap();
-        let answer = Mail::of(&target, None, Vec::new()).unwrap().send(&Message::of(&notice, &Guard::default(), &[]));
-        (answer, served.join().unwrap())
+        let mail = Mail::of(&target, None).unwrap();
+        let answers = rounds.iter().map(|_| mail.send(&Message::of(&notice, &Guard::default(), &[]))).collect();
+        (answers, served.join().unwrap())
+    }
+
+    fn serve(server: &TcpListener, steps: Steps) -> Vec<String> {
+        let (stream, _) = server.accept().unwrap();
+        let mut writer = stream.try_clone().unwrap();
+        let of = |step: &str| {
+            steps.iter().find(|(at, _)| step == *at || at.len() > 1 && step.contains(at)).map(|(_, line)| *line)
+        };
+        let greeting = of("greeting").unwrap_or("220 mail.example");
+        writer.write_all(format!("{greeting}\r\n").as_bytes()).unwrap();
+        let (mut in_mail, mut heard) = (false, Vec::new());
+        for said in BufReader::new(stream).lines().map_while(Result::ok) {
+            let answer = match said.as_str() {
+                "." => of(".").unwrap_or("250 taken"),
+                _ if in_mail => continue,
+                "DATA" => of("DATA").unwrap_or("354 go on"),
+                said => of(said).unwrap_or("250 fine"),
+            };
+            in_mail = said == "DATA" && answer.starts_with('3');
+            _ = writer.write_all(format!("{answer}\r\n").as_bytes());
+            heard.extend(answer.starts_with('2').then_some(said));
+        }
+        heard
     }
 
     #[test]
@@ -223,14 +260,16 @@ mod tests {
             assert!(matches!(answer, Answer::Refused(why) if why.contains(&steps[0].1[4..])), "{steps:?}");
             assert_eq!(taken, 0);
         }
-        for steps in [
+        let busy: [Steps; 7] = [
             &[(".", "451 later")],
             &[(".", "452 full")],
             &[("greeting", "554 no service")],
             &[("EHLO", "550 not you")],
             &[("MAIL", "553 no such name")],
-            &[("c@m.example", "450 not yet")],
-        ] {
+            &[("m.example>", "450 not yet")],
+            &[("b@m.example", "450 not yet"), ("c@m.example", "550 gone")],
+        ];
+        for steps in busy {
             let (answer, taken) = answered(steps);
             assert!(matches!(answer, Answer::Later(..)), "{steps:?}: {answer:?}");
             assert_eq!(taken, 0);
@@ -250,11 +289,38 @@ mod tests {
         assert_eq!(taken, 0);
     }
 
+    /// Who is put off hears later, and the others at once and once; in the end he holds nobody up.
+    #[test]
+    fn one_mailbox_that_is_full_keeps_the_mail_from_nobody_else() {
+        const FULL: Steps = &[("c@m.example", "452 full")];
+        let mailed = |heard: &[String], whom: &str| {
+            heard.iter().any(|said| said.contains(whom)) && heard.iter().any(|said| said == ".")
+        };
+        let (answers, heard) = tried(&[FULL, FULL, &[]]);
+        assert!(matches!(&answers[..], [Answer::Later(..), Answer::Later(..), Answer::Taken]), "{answers:?}");
+        assert!(
+            mailed(&heard[0], "b@m.example") && !heard[1..].iter().any(|said| mailed(said, "b@m.example")),
+            "{heard:?}"
+        );
+        assert!(mailed(&heard[2], "c@m.example"), "{heard:?}");
+        // A server without service for anybody counts for none of them.
+        let (answers, _) = tried(&[FULL, &[("greeting", "421 later")], FULL, FULL, FULL, FULL, FULL]);
+        let (last, before) = answers.split_last().unwrap();
+        assert!(before.iter().all(|answer| matches!(answer, Answer::Later(..))), "{answers:?}");
+        assert!(
+            matches!(last, Answer::Partly(why) if why.starts_with("c@m.example gets none") && why.contains("full")),
+            "{last:?}"
+        );
+        let (answers, _) = tried(&[FULL, &[("c@m.example", "550 gone")]]);
+        assert!(matches!(&answers[1], Answer::Partly(why) if why.contains("gone")), "{answers:?}");
+    }
+
     #[test]
     fn nothing_in_a_mail_can_be_a_header_or_its_end() {
         let nasty = "a\r\nBcc: other@x.example\r\n.\r\nQUIT é".repeat(3);
         let notice = Notice::once("kill", "kill", Severity::Critical, nasty.clone()).words(nasty, "", "");
-        let mail = text(&Message::of(&notice, &Guard::default(), &[]), ("g@m.example", "o@m.example"), "now", "1");
+        let mail =
+            text(&Message::of(&notice, &Guard::default(), &[]), ("g@m.example", &["o@m.example"; 40][..]), "now", "1");
         let (head, body) = mail.split_once("\r\n\r\n").unwrap();
         let names: Vec<&str> =
             head.lines().filter(|line| !line.starts_with(' ')).map(|line| line.split(':').next().unwrap()).collect();

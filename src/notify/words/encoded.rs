@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::escapes::{self, backslash, entity, percent};
 
 /// Shortest secret that is looked for: a shorter one stands in every text by chance.
-pub(super) const LEAST_SECRET: usize = 6;
+pub(in crate::notify) const LEAST_SECRET: usize = 6;
 /// What stands in its place.
 pub(super) const LEFT_OUT: &str = "[left out]";
 
@@ -80,7 +80,7 @@ fn without(text: &str, is_of_run: impl Fn(char) -> bool, holds: impl Fn(&str) ->
 }
 
 /// The bytes of a run's letters of base64 behind the first few: it may have begun with others.
-pub(super) fn from_base64(word: &str, skipped: usize) -> Vec<u8> {
+fn from_base64(word: &str, skipped: usize) -> Vec<u8> {
     let plain: String = word
         .chars()
         .skip(skipped)
@@ -95,7 +95,7 @@ pub(super) fn from_base64(word: &str, skipped: usize) -> Vec<u8> {
     BASE64.decode(plain.get(..whole).unwrap_or_default()).unwrap_or_default()
 }
 
-pub(super) fn from_base32(word: &str, skipped: usize) -> Vec<u8> {
+fn from_base32(word: &str, skipped: usize) -> Vec<u8> {
     let digits = word.chars().skip(skipped).map_while(|letter| match letter.to_ascii_uppercase() {
         letter @ 'A'..='Z' => Some(u16::try_from(u32::from(letter)).ok()? - u16::from(b'A')),
         letter @ '2'..='7' => Some(u16::try_from(u32::from(letter)).ok()? - u16::from(b'2') + 26),

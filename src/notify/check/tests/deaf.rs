@@ -71,7 +71,7 @@ impl Keys {
     /// Does what a refusal says, as a person would.
     fn with(mut self, change: &str) -> Self {
         let word = || change.split('"').nth(1).unwrap().to_owned();
-        match change {
+        match change.split(" (line ").next().unwrap() {
             "set summary = \"07:00\" at the top of the file" => self.top = "summary = \"07:00\"",
             "leave codes out" => self.codes.clear(),
             "take summary out" => self.top = "",
