@@ -12,7 +12,6 @@ mod line;
 mod moves;
 mod nature;
 mod network;
-mod own_stops;
 mod promise;
 mod requests;
 mod tally;
