@@ -16,18 +16,21 @@ use crate::base::files::{remove_leftovers, temporary_beside};
 pub(super) const LOCK: &str = "lock";
 
 const MODE: u32 = 0o600;
+/// Another one that is always first and never there holds it by now.
+const TRIES: u32 = 3;
 
 /// Takes it. Its file is for its owner alone: whoever can open a file can hold a lock on it.
 pub(super) fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
     let path = folder.join(LOCK);
-    match folder.open(LOCK, true)? {
-        Some(file) => take(folder, file),
-        None => match create_held(folder).map_err(OpenError::io(&path))? {
-            Some(held) => Ok(held),
-            // Somebody else was first.
-            None => take(folder, folder.open_or_create(LOCK, MODE)?),
-        },
+    for _ in 0..TRIES {
+        if let Some(file) = folder.open(LOCK, true)? {
+            return take(folder, file);
+        }
+        if let Some(held) = create_held(folder).map_err(OpenError::io(&path))? {
+            return Ok(held);
+        }
     }
+    Err(OpenError::Locked { file: path, pid: None })
 }
 
 /// A new file that stands under its name only once it is held: between the two another service would take it. `None` where
