@@ -25,6 +25,8 @@ pub enum RiskRecord {
     Day(DayStart),
     /// The equity was higher than ever.
     Peak(Peak),
+    /// The first read of a life set marks, or what later reads say of it.
+    FirstRead(FirstRead),
     /// Money came in or went out.
     Flow(Flow),
     /// A limit was reached.
@@ -111,6 +113,37 @@ pub struct Peak {
     /// The equity.
     #[serde(with = "amounts::or_null")]
     pub equity: Option<Decimal>,
+}
+
+/// The first read of a life. The day and the peak that follow one are as good as that, until a later record says what it was.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FirstRead {
+    /// When it was written, UTC ms.
+    pub at_ms: u64,
+    /// The venue's time of the equity.
+    pub venue_ms: Option<u64>,
+    /// The equity.
+    #[serde(with = "amounts::or_null")]
+    pub equity: Option<Decimal>,
+    /// How sure it is.
+    pub said: Said,
+}
+
+/// How sure a first read is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// No other has been read yet.
+    #[default]
+    Alone,
+    /// Another one agreed with it.
+    BornOut,
+    /// Two others agreed with one another and not with it: the marks that it set are taken back.
+    Misread,
+    /// Something that this version does not know.
+    #[serde(other)]
+    Other,
 }
 
 /// Money that moved without profit or loss.

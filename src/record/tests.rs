@@ -34,7 +34,8 @@ fn every_risk_record_writes_itself_again() {
     let measured = r#"{"kind":"init","at_ms":1,"mode":"paper","account":"0xac","account_network":"mainnet","venue_ms":2,"equity":"10.5","note":"x"}"#;
     let resume = r#"{"kind":"resume","at_ms":3,"venue_ms":2,"equity":"10.5","note":"seen"}"#;
     let placed = r#"{"kind":"checkpoint","at_ms":1,"seq":2,"own_nonce":3,"client_nonces":{},"open":[],"client_cloids":[],"ledger_ms":4,"events_file":"f","events_offset":5,"events_chain":"c"}"#;
-    for line in RISK_RECORDS.lines().chain([init, measured, resume, placed]) {
+    let misread = r#"{"kind":"first_read","at_ms":3,"venue_ms":2,"equity":"10.5","said":"misread"}"#;
+    for line in RISK_RECORDS.lines().chain([init, measured, resume, placed, misread]) {
         let record = RiskRecord::parse(line).unwrap();
         assert_ne!(record, RiskRecord::Other, "{line}");
         assert_eq!(record.to_line(), line);

@@ -3,8 +3,9 @@
 use crate::base::day::day_of;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::first_reading::FirstReading;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
-use crate::record::risk_record::{Halt, RiskRecord};
+use crate::record::risk_record::{FirstRead, Halt, RiskRecord, Said};
 use rust_decimal::Decimal;
 
 impl Guard {
@@ -14,19 +15,18 @@ impl Guard {
             RiskRecord::Init(init) => {
                 self.risk = Risk { ledger_ms: init.at_ms, since_ms: init.at_ms, ..Risk::default() };
                 let mark = mark(init.venue_ms, init.at_ms, init.equity);
-                mark.into_iter().for_each(|mark| self.risk.begin_day(None, mark));
+                mark.into_iter().for_each(|mark| self.risk.marks.begin_day(None, mark));
             }
             RiskRecord::Day(day) => {
                 let mark = mark(day.venue_ms, day.at_ms, day.equity);
-                mark.into_iter().for_each(|mark| self.risk.begin_day(day.day.parse().ok(), mark));
+                mark.into_iter().for_each(|mark| self.risk.marks.begin_day(day.day.parse().ok(), mark));
                 self.risk.ledger_ms = self.risk.ledger_ms.max(day.ledger_ms);
             }
             RiskRecord::Peak(peak) => {
-                if let Some(mark) = mark(peak.venue_ms, peak.at_ms, peak.equity) {
-                    self.risk.peaks.add(mark);
-                    self.risk.peak_written = Some(mark);
-                }
+                let mark = mark(peak.venue_ms, peak.at_ms, peak.equity);
+                mark.into_iter().for_each(|mark| self.risk.marks.restore_peak(mark));
             }
+            RiskRecord::FirstRead(first) => self.restore_first(&first),
             RiskRecord::Flow(flow) => self.risk.restore_flow(flow),
             RiskRecord::Halt(halt) => self.restore_halt(halt),
             RiskRecord::Flatten(flatten) => {
@@ -37,9 +37,9 @@ impl Guard {
                 self.reactivate(resume.at_ms);
                 // The peak begins anew; the day's loss is what it is.
                 let mark = mark(resume.venue_ms, resume.at_ms, resume.equity);
+                let before = self.risk.first.as_mut().map(FirstReading::before_mut);
                 if let Some(mark) = mark {
-                    self.risk.peaks.reset(mark);
-                    self.risk.emptied = None;
+                    before.into_iter().chain([&mut self.risk.marks]).for_each(|marks| marks.reset_peak(mark));
                 }
             }
             RiskRecord::Role(role) => {
@@ -54,12 +54,28 @@ impl Guard {
         }
     }
 
+    /// Takes in a first read that set marks, or the later reads' word on it, which may take those marks back.
+    fn restore_first(&mut self, record: &FirstRead) {
+        match record.said {
+            Said::Alone => {
+                let mark = mark(record.venue_ms, record.at_ms, record.equity);
+                self.risk.first = mark.map(|mark| FirstReading::recorded(mark, self.risk.marks.clone()));
+            }
+            Said::BornOut => self.risk.first = None,
+            Said::Misread => {
+                let first = self.risk.first.take();
+                first.into_iter().for_each(|first| self.risk.marks = first.before().clone());
+            }
+            Said::Other => {}
+        }
+    }
+
     /// A halt of a state that is not known here is taken for the graver one.
     fn restore_halt(&mut self, halt: Halt) {
         self.risk.state = RiskState::parse(&halt.state).unwrap_or(RiskState::DrawdownHalt);
         // The venue's day, as everywhere: the time of the record is the machine's.
         let recorded = halt.details.as_ref().and_then(|details| details.day.as_ref()?.parse().ok());
-        self.risk.halted_on = Some(recorded.or(self.risk.day).unwrap_or_else(|| day_of(halt.at_ms)));
+        self.risk.halted_on = Some(recorded.or(self.risk.day()).unwrap_or_else(|| day_of(halt.at_ms)));
         self.risk.since_ms = halt.at_ms;
         self.risk.details = halt.details;
         self.watch.flatten.want(format!("{} since an earlier start", self.risk.state.name()), halt.at_ms);

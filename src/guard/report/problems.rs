@@ -61,7 +61,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(*code, text.clone(), Some(*since_ms));
     }
-    alerts.extend(equity_unread(guard, now_ms).into_iter().chain(role_unread(guard)).chain(markets_changed(guard)));
+    alerts.extend(equity_unread(guard, now_ms).into_iter().chain(account_alone(guard, now_ms)));
+    alerts.extend(role_unread(guard).into_iter().chain(markets_changed(guard)));
     alerts.extend(feed::feed_down(guard, now_ms).into_iter().chain(not_flat(guard, now_ms)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(twaps_unread(guard, now_ms));
@@ -115,6 +116,14 @@ fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
     );
     let about = Some("equity".to_owned());
     Some(Alert { code: AlertCode::AccountStale.as_str().into(), about, text, since_ms })
+}
+
+/// The account was read, and nothing has said yet that the read was right.
+fn account_alone(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    guard.risk.first.as_ref().filter(|first| first.is_pressing(now_ms))?;
+    let text = "the account: read once since the start, and another read has not agreed with that yet".to_owned();
+    let about = Some("first read".to_owned());
+    Some(Alert { code: AlertCode::AccountStale.as_str().into(), about, text, since_ms: None })
 }
 
 /// What is held is covered and can be closed, but what the account is worth is not known.

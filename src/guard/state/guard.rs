@@ -131,10 +131,12 @@ impl Guard {
         self.view.equity_now().filter(|_| !self.risk.is_mode_unread)
     }
 
-    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it.
+    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it,
+    /// and of reads that contradict one another the lower one is.
     pub(crate) fn judged_equity(&self) -> Option<Decimal> {
         let shown = self.known_equity()?;
-        Some(self.risk.settled.before_windfall().map_or(shown, |before| before.min(shown)))
+        let least = self.risk.first.as_ref().map_or(shown, |first| first.judged(shown));
+        Some(self.risk.settled.before_windfall().map_or(least, |before| before.min(least)))
     }
 
     /// A guard that has read nothing yet. `last_seq` is the number of the last event in its journal.

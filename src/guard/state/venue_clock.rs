@@ -17,6 +17,9 @@ const FAR_AHEAD_MS: u64 = 10_000;
 /// The same for one further behind than this; two agree when they are no further from another than that.
 const FAR_MS: u64 = 3_000;
 
+/// Before any answer only the machine's clock tells: one further behind that than this is believed when the next agrees with it.
+const FIRST_BEHIND_MS: u64 = 120_000;
+
 /// The machine's clock is off when it is further than this from the venue's.
 const OFF_MS: u64 = 1_000;
 
@@ -52,7 +55,9 @@ impl VenueClock {
     /// Whether an answer with this time is taken in. One far ahead is, once the next agrees with it, and so is one far
     /// behind where nothing newer `is_held` any more; then the clock is set by it.
     pub(crate) fn admits(&mut self, venue_ms: u64, begun_ms: u64, is_held: bool) -> bool {
-        let (Some(shown_ms), Some((read_ms, at_ms))) = (self.venue_ms, self.last_read) else { return true };
+        let (Some(shown_ms), Some((read_ms, at_ms))) = (self.venue_ms, self.last_read) else {
+            return self.admits_first(venue_ms, begun_ms);
+        };
         // A machine that slept has gone on by as much as the venue.
         let latest_ms = shown_ms.max(read_ms.saturating_add(self.now_ms.saturating_sub(at_ms)));
         let is_ahead = venue_ms > latest_ms.saturating_add(FAR_AHEAD_MS);
@@ -61,17 +66,32 @@ impl VenueClock {
             self.doubted = None;
             return true;
         }
-        let agrees = |(seen_ms, seen_begun_ms): (u64, u64)| {
-            let (passed_ms, waited_ms) = (venue_ms.saturating_sub(seen_ms), begun_ms.saturating_sub(seen_begun_ms));
-            venue_ms > seen_ms && passed_ms.abs_diff(waited_ms) <= FAR_MS
-        };
-        let is_believed = self.doubted.is_some_and(agrees) && (is_ahead || !is_held);
+        let is_believed = self.is_doubted_alike(venue_ms, begun_ms) && (is_ahead || !is_held);
         self.doubted = (!is_believed).then_some((venue_ms, begun_ms));
         if is_believed {
             self.venue_ms = None;
         }
         // What only lags is dropped where it is compared with the newer answer.
         is_believed || is_behind && is_held
+    }
+
+    /// The same of the first answer, by which the day is counted from then on.
+    fn admits_first(&mut self, venue_ms: u64, begun_ms: u64) -> bool {
+        let is_ahead = venue_ms > self.now_ms.saturating_add(FAR_AHEAD_MS);
+        let is_behind = venue_ms.saturating_add(FIRST_BEHIND_MS) < begun_ms;
+        // A venue whose time stands still has stood still since then: what is held must be known all the same.
+        let stands_still = is_behind && self.doubted.is_some_and(|(seen_ms, _)| seen_ms == venue_ms);
+        let is_believed = !is_ahead && !is_behind || stands_still || self.is_doubted_alike(venue_ms, begun_ms);
+        self.doubted = (!is_believed).then_some((venue_ms, begun_ms));
+        is_believed
+    }
+
+    /// Whether the answer before this one was as far from what the clock shows.
+    fn is_doubted_alike(&self, venue_ms: u64, begun_ms: u64) -> bool {
+        self.doubted.is_some_and(|(seen_ms, seen_begun_ms)| {
+            let (passed_ms, waited_ms) = (venue_ms.saturating_sub(seen_ms), begun_ms.saturating_sub(seen_begun_ms));
+            venue_ms > seen_ms && passed_ms.abs_diff(waited_ms) <= FAR_MS
+        })
     }
 
     /// Takes in that the venue's time was `venue_ms` at some moment since `begun_ms`.

@@ -139,5 +139,5 @@ fn a_day_far_ahead_of_the_machine_s_clock_begins_after_a_minute_of_it() {
         equity(&mut desk, dec!(10000));
     }
     assert_eq!(risk(&desk)["day"], "2027-01-15");
-    assert!(desk.guard.risk.early_day_ms.is_none());
+    assert!(desk.guard.risk.marks.early_day_ms.is_none());
 }

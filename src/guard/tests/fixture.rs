@@ -125,7 +125,7 @@ impl Desk {
     /// This guard, not started yet, once it has read everything.
     pub(super) fn with(guard: Guard, now: u64) -> Self {
         let mut desk = Self::begin(guard, now);
-        desk.read();
+        desk.read_surely();
         for asset in [BTC, ETH, SOL, ISO] {
             let mode = if asset == ISO { MarginMode::Isolated } else { MarginMode::Cross };
             desk.leverage(asset, Some(Leverage { mode, value: 5 }));

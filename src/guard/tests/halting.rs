@@ -27,7 +27,7 @@ pub(super) fn desk() -> Desk {
 pub(super) fn of(config: Config) -> Desk {
     let mut desk = Desk::blank(config);
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
-    desk.read();
+    desk.read_surely();
     desk.step(Input::Ledger { updates: Vec::new(), begun_ms: NOW });
     desk
 }

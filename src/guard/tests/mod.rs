@@ -29,6 +29,7 @@ mod ended_lines;
 mod events;
 mod exits;
 mod feed;
+mod first_read;
 mod flattening;
 mod flowing;
 mod following_stops;

@@ -55,12 +55,12 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     assert!(reads(&known).contains(&&Read::AccountNow));
     // A read of before shows the other purse.
     desk.read_account(desk.now);
-    assert!(desk.guard.risk.day_start.is_none() && desk.guard.risk.is_mode_unread);
+    assert!(desk.guard.risk.marks.day_start.is_none() && desk.guard.risk.is_mode_unread);
     desk.order(buy(ETH, "2000", "0.01")).vetoed("account_stale");
     desk.equity = dec!(10000);
     desk.now += 1;
     desk.read();
-    assert_eq!(desk.guard.risk.day_start.map(|start| start.equity), Some(dec!(10000)));
+    assert_eq!(desk.guard.risk.marks.day_start.map(|start| start.equity), Some(dec!(10000)));
     assert!(!desk.guard.risk.is_halted());
     desk.order(buy(ETH, "2000", "0.01")).resized();
 }

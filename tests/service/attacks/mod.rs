@@ -18,6 +18,7 @@ mod endless_doubts;
 mod exchanged_journal;
 mod exits_in_turn;
 mod exits_without_pause;
+mod first_answer;
 mod flip_overtaken;
 mod flood_of_exits;
 mod frozen_account;

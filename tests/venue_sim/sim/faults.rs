@@ -29,6 +29,10 @@ pub(crate) enum Kind {
     Stranger,
     /// A read is answered with every list in it empty.
     Empty,
+    /// A read of the account tells `text` times its equity.
+    Scaled,
+    /// A read of the account is answered as of `ms` later.
+    Early,
     /// A read of the markets is answered with the first two of them in each other's place.
     Swapped,
     /// The next request of the same kind overtakes this one, which waits for it up to `ms` (a second when absent). A
@@ -41,7 +45,7 @@ pub(crate) enum Kind {
     OneError,
 }
 
-const KINDS: [(&str, Kind); 17] = [
+const KINDS: [(&str, Kind); 19] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
@@ -55,6 +59,8 @@ const KINDS: [(&str, Kind); 17] = [
     ("stale", Kind::Stale),
     ("stranger", Kind::Stranger),
     ("empty", Kind::Empty),
+    ("scaled", Kind::Scaled),
+    ("early", Kind::Early),
     ("swapped", Kind::Swapped),
     ("reorder", Kind::Reorder),
     ("error", Kind::Error),

@@ -211,7 +211,10 @@ impl Service {
 fn look_up(venue: &mut Venue, request: &Value, kind: &str, fault: Option<&Fault>) -> Reply {
     let picture = fault.and_then(|fault| fault.picture.as_deref());
     let engine = picture.unwrap_or(&venue.engine);
+    let (ms, text) = (fault.and_then(|fault| fault.ms), fault.and_then(|fault| fault.text.as_deref()));
     let answer = match fault.map(|fault| fault.kind) {
+        Some(Kind::Scaled) => info::answer(venue, engine, request).with_equity_times(text.unwrap_or("1")),
+        Some(Kind::Early) => info::answer(venue, engine, request).with_time_later(ms.unwrap_or_default()),
         Some(Kind::Stranger) => info::answer(venue, engine, &of_a_stranger(request)),
         Some(Kind::Empty) => info::answer(venue, engine, request).with_empty_lists(),
         Some(Kind::Swapped) => info::answer(venue, engine, request).with_swapped_markets(),

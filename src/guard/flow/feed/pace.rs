@@ -65,13 +65,14 @@ fn is_calm(guard: &Guard) -> bool {
         && feed.account_differs_ms.is_none()
         && feed.orders_differ.is_none()
         && view.account.as_ref().is_some_and(|account| account.by_fill.is_empty() && account.is_valued());
-    let is_today = risk.day_start.is_some() && risk.day() == Some(day_of(guard.clock.best_ms()));
+    let is_today = risk.marks.day_start.is_some() && risk.day() == Some(day_of(guard.clock.best_ms()));
     is_settled && is_safe && is_told && is_today
 }
 
 /// Whether nothing that moved the equity waits for another read.
 fn is_explained(risk: &Risk) -> bool {
-    let is_known = risk.unconfirmed.is_none() && !risk.unproven.is_waiting() && !risk.has_cash_jumped();
+    let is_known =
+        risk.first.is_none() && risk.unconfirmed.is_none() && !risk.unproven.is_waiting() && !risk.has_cash_jumped();
     let is_read = risk.ledger_wanted == 0 && risk.ledger_again_ms.is_none() && !risk.mode_wanted;
     is_known && is_read && !risk.mode_changed && risk.unvalued.is_none()
 }

@@ -73,7 +73,7 @@ fn ask_about_value(step: &mut Step<'_>) {
     let Some(account) = &step.guard.view.account else { return };
     let Some((read, marked)) = account.marked.map(|marked| (account.equity, marked)) else { return };
     let is_off = marked.saturating_sub(read).abs() > percent_of(read, MOVED_PCT);
-    let is_peak = step.guard.risk.peaks.highest().is_some_and(|peak| marked > peak.equity);
+    let is_peak = step.guard.risk.marks.peaks.highest().is_some_and(|peak| marked > peak.equity);
     let asked_ms = step.guard.feed.value_asked_ms;
     let is_due = asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= VALUE_PAUSE_MS);
     if is_due && (is_off || is_peak) {

@@ -4,6 +4,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::feed::distrust::differ;
+use crate::guard::flow::risk::witness;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::venue::info::{AccountMode, ClearinghouseState};
@@ -25,6 +26,9 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     // One that is not believed has everything read already, and says nothing of what the reads show.
     if state.time < read_ms || !step.guard.feed.is_trusted(step.now_ms) {
         return;
+    }
+    if step.guard.risk.mode == Some(AccountMode::Standard) {
+        witness::hear_told(step, state);
     }
     if is_as_read(step.guard, state) {
         step.guard.feed.account_differs_ms = None;

@@ -6,7 +6,7 @@
 use crate::base::day::day_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::halt::Seen;
-use crate::guard::flow::risk::{halt, ledger, mode, records};
+use crate::guard::flow::risk::{halt, ledger, mode, records, witness};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
@@ -88,10 +88,10 @@ fn take_cash(step: &mut Step<'_>, cash: Cash) {
 
 /// Puts a new equity in its place: the day's start, the peak.
 fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) {
-    let (now_ms, risk) = (step.now_ms, &mut step.guard.risk);
+    let risk = &mut step.guard.risk;
     let last = risk.last.replace((mark.equity, begun_ms));
     risk.jumped = last.is_some_and(|(before, _)| jumps(before, mark.equity));
-    let is_settled = risk.unvalued.is_some() || risk.settled.add(cash, risk.mode_ms, now_ms);
+    let is_settled = step.guard.risk.unvalued.is_some() || settle(step, mark, cash);
     ask_for_ledger(step);
     let Some((venue_ms, equity)) = step.guard.view.account.as_ref().map(|account| (account.venue_ms, account.equity))
     else {
@@ -99,19 +99,30 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     };
     step.guard.risk.equities.add(EquitySample { at_ms: venue_ms, equity }, is_settled);
     if !is_settled {
-        return;
+        return witness::ask(step);
     }
+    let before = last.is_none().then(|| step.guard.risk.marks.clone());
     // A day of the venue's: the machine's clock may be set to any.
-    let today = day_of(venue_ms);
-    if step.guard.risk.begins_day(today, step.now_ms) || step.guard.risk.day_start.is_none() {
-        (step.guard.risk.day, step.guard.risk.day_start) = (Some(today), Some(mark));
-        step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
-        step.effects.risk.push(records::day(today, mark, step.guard.risk.ledger_ms, step.now_ms).into());
+    let set = step.guard.risk.marks.take(mark, day_of(venue_ms), step.now_ms);
+    if let Some(before) = before.filter(|_| step.guard.risk.unvalued.is_none()) {
+        witness::begin(step, cash, before, set);
     }
-    if step.guard.risk.peaks.add(mark) && records::is_worth_writing(step.guard.risk.peak_written, mark) {
-        step.guard.risk.peak_written = Some(mark);
+    if set.day {
+        step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
+        let ledger_ms = step.guard.risk.ledger_ms;
+        step.effects.risk.push(records::day(day_of(venue_ms), mark, ledger_ms, step.now_ms).into());
+    }
+    if set.peak {
         step.effects.risk.push(records::peak(mark, step.now_ms).into());
     }
+    witness::ask(step);
+}
+
+/// Whether a read sets marks.
+fn settle(step: &mut Step<'_>, mark: EquitySample, cash: &Cash) -> bool {
+    let is_believed = witness::hear(step, cash, mark);
+    let risk = &mut step.guard.risk;
+    risk.settled.add(cash, risk.mode_ms, step.now_ms) && is_believed
 }
 
 /// Has the ledger read from the start on, again once it must have shown what came before that, and at once when the cash

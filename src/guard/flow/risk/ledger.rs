@@ -35,7 +35,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     }
     let mut taken = step.guard.risk.taken.clone();
     let new = taken.new_ones(updates, purse, |time_ms| step.guard.risk.is_in_change(time_ms));
-    if lacks_company(step, &new, &taken, begun_ms) {
+    if lacks_company(step, &new, &taken, begun_ms) || lacks_measure(step, &new) {
         return ask_again(step);
     }
     step.guard.risk.taken = taken;
@@ -73,14 +73,21 @@ fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun
     let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
     let mut read_ms = new.iter().filter(|flow| flow.is_sure).filter_map(unexplained);
     // A loss that is made sure of does not wait for the mode for ever: what explains it must be heard before it is believed.
-    let is_pressed = step
-        .guard
-        .risk
-        .unconfirmed
-        .as_ref()
-        .is_some_and(|doubt| step.now_ms.saturating_sub(doubt.seen_ms) >= PRESSED_MS);
-    let is_doubted = !is_pressed && step.guard.risk.settled.is_purse_doubted(step.guard.risk.mode_ms);
+    let is_doubted = !is_pressed(step) && step.guard.risk.settled.is_purse_doubted(step.guard.risk.mode_ms);
     read_ms.any(|read_ms| is_doubted || venue_ms < read_ms.saturating_add(LEDGER_GRACE_MS))
+}
+
+/// Whether there are new flows while one read alone tells what the account is worth, or two differ: what it was worth before them
+/// is measured by that. No longer than a few seconds.
+fn lacks_measure(step: &Step<'_>, new: &[Transfer]) -> bool {
+    let is_alone = step.guard.risk.first.as_ref().is_some_and(|first| first.is_pressing(step.now_ms));
+    is_alone && !is_pressed(step) && new.iter().any(|flow| flow.is_sure)
+}
+
+/// Whether a loss that is made sure of has waited for half of its time.
+fn is_pressed(step: &Step<'_>) -> bool {
+    let doubt = step.guard.risk.unconfirmed.as_ref();
+    doubt.is_some_and(|doubt| step.now_ms.saturating_sub(doubt.seen_ms) >= PRESSED_MS)
 }
 
 /// Has the ledger read once more when it must have shown what this answer may lack.

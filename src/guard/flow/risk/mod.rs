@@ -5,3 +5,4 @@ pub(crate) mod halt;
 pub(crate) mod ledger;
 pub(crate) mod mode;
 pub(crate) mod records;
+pub(crate) mod witness;

@@ -87,7 +87,7 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
 pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
     let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return None };
     let is_priced = *mids_ms >= Some(account.begun_ms);
-    let day_start = guard.risk.day_start;
+    let day_start = guard.risk.marks.day_start;
     guard.risk.settled.carry_from(|| day_start.map(|start| Cash::of(account).valued_at(start.equity)));
     let equity = guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)?;
     account.equity = equity;

@@ -6,12 +6,15 @@ use crate::base::amount::percent_of;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
-use crate::venue::info::Position;
+use crate::venue::info::{ClearinghouseState, Position};
 use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
 
 /// Funding and fees between two reads stay below this share of the equity, percent.
 const NOISE_PCT: Decimal = Decimal::ONE;
+
+/// A close goes this far from the mark at most, percent.
+const CLOSED_AT_PCT: Decimal = dec!(20);
 
 /// What moves less, USDC, is how the venue rounds.
 const LEAST_MOVED: Decimal = dec!(0.01);
@@ -41,6 +44,25 @@ struct Held {
     mark: Decimal,
 }
 
+impl Held {
+    fn of(asset: Option<u32>, position: &Position) -> Self {
+        Self {
+            asset,
+            size: position.szi,
+            unrealized: position.unrealized_pnl,
+            mark: position.position_value.checked_div(position.szi.abs()).unwrap_or_default(),
+        }
+    }
+
+    /// How much of it, in parts of one, is closed where these are held.
+    fn closed_in(&self, coin: &str, now: &BTreeMap<String, Self>) -> Decimal {
+        let left = now.get(coin).map_or(Decimal::ZERO, |held| held.size);
+        let stays = if left.is_sign_negative() == self.size.is_sign_negative() { left } else { Decimal::ZERO };
+        let kept = stays.checked_div(self.size).unwrap_or_default();
+        Decimal::ONE.saturating_sub(kept).max(Decimal::ZERO)
+    }
+}
+
 impl Cash {
     pub(crate) fn of(account: &AccountView) -> Self {
         let positions = positions(account);
@@ -48,6 +70,22 @@ impl Cash {
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
         let (begun_ms, at_ms, equity) = (account.begun_ms, account.venue_ms, account.equity);
         Self { begun_ms, at_ms, equity, usd, positions }
+    }
+
+    /// An account whose equity is its account value, as the feed told it.
+    pub(crate) fn told(state: &ClearinghouseState, heard_ms: u64) -> Self {
+        let told = state.asset_positions.iter().map(|element| &element.position);
+        let held = told.filter(|position| !position.szi.is_zero());
+        let positions: BTreeMap<_, _> = held.map(|held| (held.coin.clone(), Held::of(None, held))).collect();
+        let equity = state.margin_summary.account_value;
+        let usd = positions.values().map(|held| held.unrealized).fold(equity, Decimal::saturating_sub);
+        Self { begun_ms: heard_ms, at_ms: state.time, equity, usd, positions }
+    }
+
+    /// An equity of which nothing more is on record.
+    pub(crate) fn recorded(mark: EquitySample) -> Self {
+        let EquitySample { at_ms, equity } = mark;
+        Self { begun_ms: at_ms, at_ms, equity, usd: equity, positions: BTreeMap::new() }
     }
 
     /// The same where flows that came after the read make the account worth this.
@@ -61,16 +99,26 @@ impl Cash {
     pub(crate) fn carried_to(&self, account: &AccountView, price: impl Fn(u32) -> Option<Decimal>) -> Self {
         let (now, mut usd) = (positions(account), self.usd);
         for (coin, held) in &self.positions {
-            let left = now.get(coin).map_or(Decimal::ZERO, |held| held.size);
-            let stays = if left.is_sign_negative() == held.size.is_sign_negative() { left } else { Decimal::ZERO };
-            let kept = stays.checked_div(held.size).unwrap_or_default();
-            let closed = Decimal::ONE.saturating_sub(kept).max(Decimal::ZERO);
+            let closed = held.closed_in(coin, &now);
             let moved = held.asset.and_then(&price).map_or(Decimal::ZERO, |px| px.saturating_sub(held.mark));
             let won = held.unrealized.saturating_add(held.size.saturating_mul(moved));
             usd = usd.saturating_add(won.saturating_mul(closed));
         }
         let equity = now.values().fold(usd, |sum, held| sum.saturating_add(held.unrealized));
         Self { begun_ms: account.begun_ms, at_ms: account.venue_ms, equity, usd, positions: now }
+    }
+
+    /// Whether this can have become of an earlier read by what was traded since: but for noise, and so much more, its cash is
+    /// that one's with what had been won on what is closed, which may have gone at another price than the mark.
+    pub(crate) fn follows(&self, before: &Self, more: Decimal) -> bool {
+        let (mut usd, mut room) = (before.usd, percent_of(before.equity.abs(), NOISE_PCT).saturating_add(more));
+        for (coin, held) in &before.positions {
+            let closed = held.closed_in(coin, &self.positions);
+            let value = held.size.abs().saturating_mul(held.mark);
+            usd = usd.saturating_add(held.unrealized.saturating_mul(closed));
+            room = room.saturating_add(percent_of(value.saturating_mul(closed), CLOSED_AT_PCT));
+        }
+        self.usd.saturating_sub(usd).abs() <= room
     }
 
     /// The same as of another time of the venue's.
@@ -148,14 +196,8 @@ impl Cash {
 
 /// What was read: what fills have opened since is in no equity yet.
 fn positions(account: &AccountView) -> BTreeMap<String, Held> {
-    let of = |asset: Option<u32>, position: &Position| Held {
-        asset,
-        size: position.szi,
-        unrealized: position.unrealized_pnl,
-        mark: position.position_value.checked_div(position.szi.abs()).unwrap_or_default(),
-    };
     let read = account.positions_read();
     let known = read.iter().map(|(asset, position)| (Some(*asset), position));
     let all = known.chain(account.unknown.values().map(|position| (None, position)));
-    all.map(|(asset, position)| (position.coin.clone(), of(asset, position))).collect()
+    all.map(|(asset, position)| (position.coin.clone(), Held::of(asset, position))).collect()
 }

@@ -76,6 +76,11 @@ impl EquityHistory {
         }
     }
 
+    /// Begins anew: the reads so far were wrong.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// The time of the first one.
     pub(crate) fn first_ms(&self) -> Option<u64> {
         self.0.front().map(|first| first.sample.at_ms)

@@ -5,6 +5,8 @@ pub(crate) mod cash_history;
 pub(crate) mod emptied;
 pub(crate) mod equity_history;
 pub(crate) mod equity_peaks;
+pub(crate) mod first_reading;
+pub(crate) mod marks;
 pub(crate) mod risk_state;
 pub(crate) mod settled_reading;
 pub(crate) mod transfers;

@@ -1,16 +1,16 @@
-//! The risk state: the day's start, the peak, and the figures that halts are measured by.
-//!
-//! Flows scale the day's start and the peak by what the account was worth after and before them, so that only profit and
-//! loss is measured, and a loss stays the share that it was. No order and no send may enter here.
+//! The risk state: the marks, what reads have shown, and the figures that halts are measured by. No order and no send may
+//! enter here.
 
 use crate::base::amount::percent_of;
-use crate::base::day::{Day, day_of};
+use crate::base::day::Day;
 use crate::guard::config::Config;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::cash_history::CashHistory;
-use crate::guard::state::risk::emptied::{Emptied, is_empty};
+use crate::guard::state::risk::emptied::is_empty;
 use crate::guard::state::risk::equity_history::EquityHistory;
-use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
+use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::first_reading::FirstReading;
+use crate::guard::state::risk::marks::Marks;
 use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
@@ -19,11 +19,6 @@ use crate::guard::state::venue_clock::VenueClock;
 use crate::record::risk_record::{self, HaltDetails};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
-
-/// A day that has not begun by the machine's clock, give or take this, begins once reads have shown it for so long: answers
-/// with a wrong time must not grant the day's loss anew.
-const DAY_SLACK_MS: u64 = 2 * 3_600_000;
-const DAY_SHOWN_MS: u64 = 60_000;
 
 /// Changes of the purse that are kept in mind.
 const MOST_CHANGES: usize = 8;
@@ -61,16 +56,10 @@ pub(crate) struct Risk {
     pub(crate) state: RiskState,
     pub(crate) since_ms: u64,
     pub(crate) details: Option<HaltDetails>,
-    pub(crate) day: Option<Day>,
     pub(crate) halted_on: Option<Day>,
-    /// Since when reads show a day that has not begun by the machine's clock.
-    pub(crate) early_day_ms: Option<u64>,
-    pub(crate) day_start: Option<EquitySample>,
-    pub(crate) peaks: Peaks,
-    /// The figures before the account was emptied, until something comes in.
-    pub(crate) emptied: Option<Emptied>,
-    /// The peak last written, so that not every new one is.
-    pub(crate) peak_written: Option<EquitySample>,
+    pub(crate) marks: Marks,
+    /// The first read of this life, or of an earlier one that ended too soon, until another bears it out.
+    pub(crate) first: Option<FirstReading>,
     pub(crate) taken: SeenTransfers,
     /// The newest read of the ledger, also of an earlier life.
     pub(crate) ledger_ms: u64,
@@ -136,12 +125,12 @@ impl Risk {
     }
 
     pub(crate) fn day(&self) -> Option<Day> {
-        self.day
+        self.marks.day
     }
 
     /// The figures at this equity; `None` before the account was read. Limits are of no more than the owner's equity cap.
     pub(crate) fn figures(&self, equity: Decimal, config: &Config) -> Option<RiskFigures> {
-        let (day_start, peak) = (self.day_start?.equity, self.peaks.highest()?.equity);
+        let (day_start, peak) = (self.marks.day_start?.equity, self.marks.peaks.highest()?.equity);
         let rules = &config.rules;
         Some(RiskFigures {
             day_start,
@@ -220,8 +209,8 @@ impl Risk {
 
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        self.peak_written.iter_mut().for_each(|mark| mark.move_with(flow));
-        self.shift_marks(flow);
+        self.marks.shift(flow);
+        self.first.iter_mut().for_each(|first| first.shift(flow));
         self.settled.shift(flow);
         self.cash_history.shift(flow);
         let doubted = self.unconfirmed.iter_mut().filter_map(UnconfirmedLoss::cash_before);
@@ -229,29 +218,9 @@ impl Risk {
         doubted.chain(seen).for_each(|cash| cash.shift(flow));
     }
 
-    /// A flow that empties the account and one that comes in later move the marks as one would.
-    fn shift_marks(&mut self, flow: &Transfer) {
-        let emptied = self.emptied.take_if(|_| flow.usd > Decimal::ZERO);
-        let both = emptied.and_then(|emptied| Some((emptied.with(flow)?, emptied)));
-        let mut of_day = flow.clone();
-        let mut of_peaks = flow.clone();
-        if let Some((both, emptied)) = both {
-            // A day that began since has begun with what was left.
-            if emptied.day_start.map(|mark| mark.at_ms) == self.day_start.map(|mark| mark.at_ms) {
-                (self.day_start, of_day) = (emptied.day_start, both.clone());
-            }
-            self.peaks.put_back(emptied.peaks, flow.time_ms);
-            of_peaks = both;
-        } else if self.emptied.is_none() {
-            self.emptied = Emptied::by(flow, self.day_start, &self.peaks);
-        }
-        self.day_start.iter_mut().for_each(|mark| mark.move_with(&of_day));
-        self.peaks.move_with(&of_peaks);
-    }
-
     /// Whether somebody took everything out, and so little is left of it that no loss can be measured by it.
     pub(crate) fn is_emptied(&self, equity: Decimal) -> bool {
-        self.emptied.is_some() && is_empty(equity)
+        self.marks.emptied.is_some() && is_empty(equity)
     }
 
     /// The equity is read somewhere else from now on: nothing read before compares with it, but by what the change moved.
@@ -261,21 +230,13 @@ impl Risk {
         self.equities.drop_unsettled();
         self.cash_history.clear();
         self.unproven.clear();
+        self.uphold_first();
     }
 
-    /// Whether a read of this day begins it.
-    pub(crate) fn begins_day(&mut self, today: Day, now_ms: u64) -> bool {
-        let is_later = self.day.is_none_or(|day| today > day);
-        let is_early = is_later && self.day.is_some() && today > day_of(now_ms.saturating_add(DAY_SLACK_MS));
-        let since_ms = self.early_day_ms.filter(|_| is_early).unwrap_or(now_ms);
-        self.early_day_ms = is_early.then_some(since_ms);
-        is_later && (!is_early || now_ms.saturating_sub(since_ms) >= DAY_SHOWN_MS)
-    }
-
-    /// Begins a day as it was recorded; a record without one is of its mark's.
-    pub(crate) fn begin_day(&mut self, day: Option<Day>, mark: EquitySample) {
-        (self.day, self.day_start) = (Some(day.unwrap_or_else(|| day_of(mark.at_ms))), Some(mark));
-        self.peaks.add(mark);
+    /// Goes by the first read again: what contradicted it was of another purse.
+    fn uphold_first(&mut self) {
+        let set_aside = self.first.as_mut().and_then(FirstReading::uphold);
+        set_aside.into_iter().for_each(|marks| self.marks = marks);
     }
 
     pub(crate) fn restore_flow(&mut self, record: risk_record::Flow) {

@@ -15,7 +15,7 @@ use rust_decimal::Decimal;
 const JUMP_PCT: Decimal = Decimal::ONE;
 
 /// An equity of more than so many times the one before was not won within a second.
-const WINDFALL: Decimal = Decimal::TWO;
+pub(crate) const WINDFALL: Decimal = Decimal::TWO;
 
 /// A jump is taken for what it looks like after this long, whatever the mode says or does not say.
 const MAX_HELD_MS: u64 = 10_000;

@@ -90,6 +90,11 @@ impl UnprovenFlows {
         proven
     }
 
+    /// Forgets the movements: they were read wrong.
+    pub(crate) fn forget_moves(&mut self) {
+        self.moves.clear();
+    }
+
     /// Begins anew: the cash is kept somewhere else.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

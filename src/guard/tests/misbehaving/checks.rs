@@ -10,6 +10,7 @@ use super::super::simulation::world::action_of;
 use super::limits::Limits;
 use super::trouble::{How, On, Trouble};
 use super::world::STEP_MS;
+use crate::base::day::day_of;
 use crate::guard::effects::SendAction;
 use crate::guard::flow::flatten::is_flat;
 use crate::guard::{Guard, SendOutcome, Urgency};
@@ -263,6 +264,9 @@ impl Checks {
     fn look_at_limits(&mut self, now: u64, guard: &Guard, books: &Books) {
         let is_active = guard.risk.state.name() == "active";
         let account_from = self.account_from;
+        if guard.risk.day().is_some_and(|day| day > day_of(now)) {
+            self.breaks(now, "a day counts that has not begun");
+        }
         if let Some(broken) = self.limits.look(now, is_active, account_from, books) {
             self.breaks(now, &format!("{broken}, {:?}", guard.risk.details));
         }

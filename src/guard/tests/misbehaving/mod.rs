@@ -4,7 +4,7 @@
 //! Everything is held against the model venue's own books: a bare position is covered within three seconds of the moment at
 //! which account and orders could be read and a send was answered; a halt fires within three seconds of a loss that could
 //! be read; a flatten ends only when all is flat and no TWAP order runs, and its stops stay until then; nothing fires for
-//! flows, lending, changes of the mode or one wrong read. The same games are played with the venue's live feed beside the reads,
+//! flows, lending, changes of the mode or one wrong read, also where that is the first of a life. The same games are played with the venue's live feed beside the reads,
 //! whose frames are late, doubled, lost or made up. `MISBEHAVING_GAMES` plays more, from the seed `MISBEHAVING_FIRST` on;
 //! `MISBEHAVING_SEED` plays one and prints what happened.
 
@@ -29,6 +29,7 @@ use trouble::OF_BESIDE;
 use world::World;
 
 const GAMES: u64 = 3_000;
+const FIRST_GAMES: u64 = 2_000;
 const LISTENING_GAMES: u64 = 4_500;
 const LOSING_GAMES: u64 = 1_500;
 const STALE_GAMES: u64 = 1_500;
@@ -106,6 +107,14 @@ fn stale_answers_break_no_promise() {
     let Some(tally) = hold(World::stale, STALE_GAMES, &[], &UNTOLD_STALE) else { return };
     tally.is_lively();
     tally.has(&OF_BESIDE.map(|on| (was_another(on), 200)));
+}
+
+/// The very first answer of a life may be the wrong one, with a journal that knows what the account was worth and without.
+#[test]
+fn a_first_answer_that_is_wrong_breaks_none() {
+    let Some(tally) = hold(World::first, FIRST_GAMES, &[], &[]) else { return };
+    tally.is_lively();
+    tally.has(&[("Account Wrong", 10), ("Account FarOff", 10)]);
 }
 
 #[test]

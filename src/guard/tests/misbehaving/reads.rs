@@ -115,7 +115,8 @@ impl World {
     fn picture(&mut self, on: On, trouble: Option<How>) -> Input {
         let begun_ms = self.now;
         let Picture { books, twaps, .. } = self.shown(on, trouble == Some(How::Stale));
-        let is_wrong = trouble == Some(How::Wrong) && !std::mem::replace(&mut self.was_wrong, true);
+        let is_once = matches!(trouble, Some(How::Wrong | How::FarOff));
+        let is_wrong = is_once && !std::mem::replace(&mut self.was_wrong, true);
         match on {
             On::Prices => {
                 let mut mids = books.mids;
@@ -130,7 +131,7 @@ impl World {
                 }
                 let answer = self.account(&books, trouble, is_wrong);
                 if let Input::Account { state, .. } = &answer
-                    && matches!(trouble, Some(How::Ahead | How::Behind))
+                    && (matches!(trouble, Some(How::Ahead | How::Behind)) || is_wrong && state.time < begun_ms)
                 {
                     self.checks.limits.misdated(begun_ms, state.time);
                 }
@@ -164,6 +165,7 @@ impl World {
         match trouble {
             Some(How::Ahead) => state.time += 7_000,
             Some(How::Behind) => state.time -= 7_000,
+            Some(How::FarOff) if is_wrong => state.time = state.time.saturating_add_signed(self.far_off_ms),
             _ => {}
         }
         if self.believed != self.mode {
@@ -173,8 +175,8 @@ impl World {
                 AccountMode::Standard => dec!(20),
             };
         }
-        if is_wrong {
-            equity *= dec!(0.5);
+        if is_wrong && trouble == Some(How::Wrong) {
+            equity *= self.wrong_times;
         }
         Input::Account { state, equity, begun_ms }
     }

@@ -60,6 +60,8 @@ pub(super) enum How {
     /// The venue's time in the answer is wrong.
     Ahead,
     Behind,
+    /// In one answer it is far off.
+    FarOff,
     /// One read shows half of the equity or of the prices, two markets in each other's place, or no request left.
     Wrong,
     /// HTTP 502: done or not.
@@ -79,6 +81,7 @@ pub(super) enum How {
 const OF_READS: [How; 4] = [How::Hung, How::Slow, How::Failing, How::OtherText];
 const OF_THE_ACCOUNT: [How; 8] =
     [How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale, How::Ahead, How::Behind, How::Wrong];
+const OF_THE_FIRST_ACCOUNT: [How; 4] = [How::Wrong, How::FarOff, How::Stale, How::Slow];
 const OF_ACTIONS: [How; 9] = [
     How::Hung,
     How::Slow,
@@ -115,6 +118,19 @@ impl Trouble {
         let longest = if dice.one_in(3) { 25_000 } else { 6_000 };
         let until_ms = from_ms + 500 + dice.roll(longest);
         Self { on, how, from_ms, until_ms }
+    }
+
+    /// One that begins with the very first answer: mostly the account's, which all is measured by from then on.
+    pub(super) fn first(begins_ms: u64, dice: &mut Dice) -> Self {
+        let drawn = Self::draw(begins_ms, dice);
+        let until_ms = begins_ms + 500 + dice.roll(6_000);
+        let first = Self { from_ms: begins_ms, until_ms, ..drawn };
+        // No equity is read before the mode was.
+        if dice.one_in(3) && drawn.on != On::Mode {
+            first
+        } else {
+            Self { on: On::Account, how: dice.pick(&OF_THE_FIRST_ACCOUNT), ..first }
+        }
     }
 
     /// One of the reads beside the steady ones tells how things were some time ago, of actions of which nobody heard an answer too.

@@ -19,6 +19,10 @@ use crate::guard::{Command, Effects, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
 
+/// By how much the time of the one answer is off in which it is far off: ahead by just too much to be believed, an hour, a day,
+/// a year; behind by an hour, a day.
+const FAR_OFF_MS: [i64; 6] = [10_600, 3_600_000, 86_400_000, 31_536_000_000, -3_600_000, -86_400_000];
+
 pub(super) const STEP_MS: u64 = 100;
 const LIVELY_STEPS: u64 = 250;
 /// With a feed something happens in one of so many steps of a longer game: only where nothing does is all but the feed left out.
@@ -61,12 +65,16 @@ pub(super) struct World {
     pub(super) believed: AccountMode,
     /// Whether SOL is listed, and whether it is delisted.
     pub(super) listing: (bool, bool),
-    /// The one wrong read of a trouble was given.
+    /// The one wrong read of a trouble was given; how many times the equity it shows, and by how much its time is off, ms.
     pub(super) was_wrong: bool,
+    pub(super) wrong_times: Decimal,
+    pub(super) far_off_ms: i64,
     pub(super) nonce: u64,
     pub(super) request: u64,
     /// What may end in a halt happens in quiet steps too.
     is_losing: bool,
+    /// Nothing happens before the guard knows what the account was worth.
+    waits_for_marks: bool,
     /// When a read of each kind began.
     pub(super) begun: BTreeMap<On, u64>,
     /// The live feed, where there is one.
@@ -97,7 +105,32 @@ impl World {
         world
     }
 
+    /// A game whose trouble begins with the very first answer, of the first life in which nothing is known yet or of a later one.
+    pub(super) fn first(seed: u64) -> Self {
+        let mut dice = Dice::new(seed.wrapping_mul(17).wrapping_add(9));
+        let trouble = Trouble::first(NOW, &mut dice);
+        let known = if dice.one_in(2) { Some("10000") } else { None };
+        let mut world = Self::begin(seed, known, |_| vec![trouble]);
+        world.wrong_times = dice.pick(&[dec!(0.1), dec!(0.5), dec!(2), dec!(10)]);
+        world.far_off_ms = dice.pick(&FAR_OFF_MS);
+        world.waits_for_marks = known.is_none();
+        world
+    }
+
     pub(super) fn new(seed: u64) -> Self {
+        Self::begin(seed, Some("10000"), |dice| {
+            let mut troubles = vec![Trouble::draw(NOW, dice)];
+            if dice.one_in(4) {
+                troubles.push(Trouble::draw(NOW, dice));
+            }
+            let company = troubles[0].company(dice);
+            troubles.extend(company);
+            troubles
+        })
+    }
+
+    /// `known` is the equity of the journal.
+    fn begin(seed: u64, known: Option<&str>, draw: impl FnOnce(&mut Dice) -> Vec<Trouble>) -> Self {
         let mut dice = Dice::new(seed.wrapping_mul(7).wrapping_add(3));
         // A loss of the day, or one from the peak.
         let is_drawdown = seed % 4 == 1;
@@ -108,12 +141,7 @@ impl World {
         venue.manners =
             Manners { refuses_stop: 0, misses: 0, is_thin: 0, fills_in_part: 3, cuts_stop: 0, ..Manners::default() };
         venue.fee = dec!(0.00045);
-        let mut troubles = vec![Trouble::draw(NOW, &mut dice)];
-        if dice.one_in(4) {
-            troubles.push(Trouble::draw(NOW, &mut dice));
-        }
-        let company = troubles[0].company(&mut dice);
-        troubles.extend(company);
+        let troubles = draw(&mut dice);
         let is_listed = !dice.one_in(4);
         let mut world = Self {
             guard: Guard::new(config(Mode::Testnet, rules), 0),
@@ -136,15 +164,18 @@ impl World {
             believed: AccountMode::Standard,
             listing: (is_listed, false),
             was_wrong: false,
+            wrong_times: dec!(0.5),
+            far_off_ms: 0,
             nonce: NOW,
             request: 0,
             is_losing: false,
+            waits_for_marks: false,
             begun: BTreeMap::new(),
             push: None,
         };
-        world.guard.restore_risk_json(
-            &json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": "10000", "note": "new"}),
-        );
+        world
+            .guard
+            .restore_risk_json(&json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": known, "note": "new"}));
         let effects = world.guard.start(NOW);
         world.take(effects);
         world.give(Input::ActsFor(None));
@@ -183,6 +214,7 @@ impl World {
     fn step(&mut self, is_lively: bool) {
         self.now += STEP_MS;
         self.venue.books.at_ms = self.now;
+        let is_lively = is_lively && (!self.waits_for_marks || self.knows_worth());
         if is_lively && (self.push.is_none() || self.dice.one_in(QUIET)) {
             self.happen();
         } else if is_lively && self.is_losing {
@@ -207,6 +239,11 @@ impl World {
         let Self { checks, venue, guard, twaps, .. } = self;
         checks.look(now, guard, &venue.books, twaps.len());
         self.take_picture();
+    }
+
+    /// Whether the guard knows what the account was worth at the start, and another read has said so.
+    fn knows_worth(&self) -> bool {
+        self.guard.risk.marks.day_start.is_some() && self.guard.risk.first.is_none()
     }
 
     pub(super) fn give(&mut self, input: Input) {

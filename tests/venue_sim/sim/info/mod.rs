@@ -15,6 +15,7 @@ use super::show;
 use super::venue::Venue;
 use serde_json::{Value, json};
 use svc_guard::base::address::Address;
+use svc_guard::base::amount::{parse_info, to_wire};
 
 /// An answer, or why there is none.
 pub(crate) enum Answer {
@@ -34,6 +35,29 @@ impl Answer {
     pub(crate) fn with_empty_lists(mut self) -> Self {
         if let Self::Json(answer) = &mut self {
             empty_lists(answer);
+        }
+        self
+    }
+
+    /// The same of an account that is worth so many times as much.
+    pub(crate) fn with_equity_times(mut self, times: &str) -> Self {
+        if let Self::Json(answer) = &mut self {
+            for place in ["/marginSummary/accountValue", "/crossMarginSummary/accountValue"] {
+                let told = answer.pointer_mut(place);
+                let scaled =
+                    told.as_ref().and_then(|told| Some(parse_info(told.as_str()?).ok()? * parse_info(times).ok()?));
+                told.into_iter().zip(scaled).for_each(|(told, scaled)| *told = Value::from(to_wire(scaled)));
+            }
+        }
+        self
+    }
+
+    /// The same as of so much later.
+    pub(crate) fn with_time_later(mut self, ms: u64) -> Self {
+        if let Self::Json(answer) = &mut self
+            && let Some(time) = answer.get_mut("time")
+        {
+            *time = Value::from(time.as_u64().unwrap_or_default().saturating_add(ms));
         }
         self
     }
