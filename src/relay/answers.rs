@@ -91,7 +91,10 @@ impl Relay {
         let user = feed.subscription.user;
         for ((client, own), holder) in std::mem::take(&mut feed.holders) {
             self.clients.settle(client, (id, own));
-            self.refuse(client, &respelled(text, user, holder.spelled.as_deref()));
+            let text = respelled(text, user, holder.spelled.as_deref());
+            self.refuse(client, &text);
+            // Who asked again meanwhile is refused as often, as at the venue, but for what it was told of already.
+            self.refuse_again(client, holder.again, &text);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::frame::{Frame, Lent, Memory};
+use super::frame::{Frame, Kept, Lent, Memory};
 use super::heard::Data;
 use super::kind::{Manner, NEWEST_FIRST};
 use super::line::OWN_LINE;
@@ -45,10 +45,24 @@ pub(super) struct Holder {
     /// The client's own address as it wrote it, where that stands for the account.
     pub(super) spelled: Option<String>,
     pub(super) is_told: bool,
+    /// How often it asked again before it was told: the venue answers that after it.
+    pub(super) again: u8,
 }
 
-/// A frame as it came, and where the address of its account stands in it.
-#[derive(Debug, Clone)]
+/// So often who asks again waits for that; after it who asks is answered out of turn.
+const MOST_AGAIN: u8 = 16;
+
+impl Holder {
+    /// Whether it waits for the answer to the same once more.
+    pub(super) fn ask_again(&mut self) -> bool {
+        let waits = !self.is_told && self.again < MOST_AGAIN;
+        self.again = self.again.saturating_add(u8::from(waits));
+        waits
+    }
+}
+
+/// A frame, and where the address of its account stands in it.
+#[derive(Debug)]
 pub(super) struct Passed {
     pub(super) frame: Frame,
     pub(super) user_at: Option<Range<usize>>,
@@ -64,10 +78,13 @@ pub(super) struct Feed {
     pub(super) said: String,
     /// By the client, and by its own address where it asked for the account under that: at the venue these are two.
     pub(super) holders: BTreeMap<(ClientId, Option<Address>), Holder>,
-    last: Option<Passed>,
-    rows: VecDeque<Box<str>>,
-    /// The rows as a client that came late began with them: another begins with the same text.
+    /// What it told last, and where the address of its account stands in that.
+    last: Option<(Kept, Option<Range<usize>>)>,
+    rows: VecDeque<Kept>,
+    /// What a client that came late began with: another begins with the same text.
     whole: Lent,
+    /// What was kept took too much memory: the venue has to tell it again to who comes late.
+    has_let_go: bool,
     row_bytes: usize,
     most_rows: usize,
     pub(super) has_first: bool,
@@ -101,6 +118,7 @@ impl Feed {
             last: None,
             rows: VecDeque::new(),
             whole: Lent::default(),
+            has_let_go: false,
             row_bytes: 0,
             most_rows: 0,
             has_first: false,
@@ -175,9 +193,10 @@ impl Feed {
     /// Whether who comes late can be told what the venue would begin with now.
     pub(super) fn can_begin(&self, now_ms: u64) -> bool {
         match self.manner() {
-            Manner::Events | Manner::Rows(..) => true,
+            Manner::Events => true,
+            Manner::Rows(..) => !self.has_first || !self.has_let_go,
             Manner::Changes => !self.has_first,
-            Manner::State | Manner::Last => !self.has_first || !self.is_old(now_ms),
+            Manner::State | Manner::Last => !self.has_first || !self.has_let_go && !self.is_old(now_ms),
         }
     }
 
@@ -191,15 +210,29 @@ impl Feed {
     }
 
     fn keep_no_rows(&mut self) {
-        (self.row_bytes, self.most_rows, self.whole) = (0, 0, Lent::default());
+        (self.row_bytes, self.most_rows, self.whole, self.has_let_go) = (0, 0, Lent::default(), false);
         self.rows.clear();
     }
 
+    /// Bytes of what is kept for who comes late.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.rows.iter().chain(self.last.iter().map(|(last, _)| last)).map(Kept::bytes).sum()
+    }
+
+    /// Keeps nothing for who comes late until it is told whole again.
+    pub(super) fn let_go(&mut self) {
+        self.keep_no_rows();
+        (self.last, self.has_let_go) = (None, true);
+    }
+
     /// Keeps what a late client needs of a frame.
-    pub(super) fn keep(&mut self, passed: &Passed, data: &Data<'_>, now_ms: u64) {
+    pub(super) fn keep(&mut self, text: &str, data: &Data<'_>, kept: &Memory, now_ms: u64) {
         (self.heard_ms, self.renewals) = (now_ms, 0);
         match self.manner() {
-            Manner::State | Manner::Last => self.last = Some(passed.clone()),
+            Manner::State | Manner::Last => {
+                (self.last, self.has_let_go) = (Some((kept.keep(text), data.user_at.clone())), false);
+                self.whole = Lent::default();
+            }
             // What comes before the first frame says nothing of what was before it.
             Manner::Rows(Some(_), _) if !self.has_first && !data.is_snapshot => return,
             Manner::Rows(key, usual) => {
@@ -208,6 +241,9 @@ impl Feed {
                     self.most_rows = usual.max(data.rows.len()).min(MOST_ROWS);
                 }
                 self.whole = Lent::default();
+                if self.has_let_go {
+                    return;
+                }
                 // A snapshot with its newest row first is kept as it is; what comes later stands before it.
                 let in_turn: Vec<&str> = match key {
                     Some(NEWEST_FIRST) => data.rows.iter().rev().copied().collect(),
@@ -215,11 +251,11 @@ impl Feed {
                 };
                 for row in in_turn {
                     self.row_bytes = self.row_bytes.saturating_add(row.len());
-                    self.rows.push_back(row.into());
+                    self.rows.push_back(kept.keep(row));
                 }
                 while self.rows.len() > self.most_rows || self.row_bytes > MOST_ROW_BYTES {
                     let Some(oldest) = self.rows.pop_front() else { break };
-                    self.row_bytes = self.row_bytes.saturating_sub(oldest.len());
+                    self.row_bytes = self.row_bytes.saturating_sub(oldest.text().len());
                 }
             }
             Manner::Events | Manner::Changes => {}
@@ -234,8 +270,8 @@ impl Feed {
 
     /// What a late client begins with, as the venue would say it now.
     pub(super) fn first(&mut self, memory: &Memory, now_ms: u64) -> Option<Passed> {
-        let Manner::Rows(key, _) = self.manner() else { return self.last.clone().filter(|_| !self.is_old(now_ms)) };
-        if !self.has_first {
+        let Manner::Rows(key, _) = self.manner() else { return self.last_first(memory, now_ms) };
+        if !self.has_first || self.has_let_go {
             return None;
         }
         let (channel, account) = (self.subscription.kind.channel, key.zip(self.subscription.user));
@@ -250,14 +286,23 @@ impl Feed {
         let user_at = account.map(|_| before.len()..before.len().saturating_add(user.len()));
         let frame = self.whole.frame().unwrap_or_else(|| {
             let rows: Vec<&str> = match key {
-                Some(NEWEST_FIRST) => self.rows.iter().rev().map(|row| &**row).collect(),
-                _ => self.rows.iter().map(|row| &**row).collect(),
+                Some(NEWEST_FIRST) => self.rows.iter().rev().map(Kept::text).collect(),
+                _ => self.rows.iter().map(Kept::text).collect(),
             };
             let end = if account.is_some() { "]}}" } else { "]}" };
             memory.frame([&before, &user, &after, &*rows.join(","), end].concat())
         });
         self.whole = frame.lent();
         Some(Passed { frame, user_at })
+    }
+
+    /// The same of a state.
+    fn last_first(&mut self, memory: &Memory, now_ms: u64) -> Option<Passed> {
+        let is_old = self.is_old(now_ms);
+        let (last, user_at) = self.last.as_ref().filter(|_| !is_old)?;
+        let frame = self.whole.frame().unwrap_or_else(|| memory.frame(last.text()));
+        self.whole = frame.lent();
+        Some(Passed { frame, user_at: user_at.clone() })
     }
 
     /// The subscription as this client is told of it.

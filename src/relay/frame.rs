@@ -1,4 +1,5 @@
-//! A frame on its way to clients: one text however many they are, and how much memory all such texts take.
+//! A frame on its way to clients: one text however many they are. A text that is kept for who comes late. And how much memory all
+//! such texts take.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +12,7 @@ pub struct Frame(Arc<Text>);
 #[derive(Debug)]
 struct Text {
     text: Box<str>,
+    beside: usize,
     memory: Memory,
 }
 
@@ -18,15 +20,27 @@ struct Text {
 #[derive(Debug, Default)]
 pub(super) struct Lent(Weak<Text>);
 
-/// The bytes of all frames that somebody has, each counted once.
+/// A text that is kept for who comes late: a copy, which nobody waits for.
+#[derive(Debug)]
+pub(super) struct Kept(Text);
+
+/// What a text that is kept takes beside its letters.
+const BESIDE: usize = 64;
+
+/// The bytes of all frames that somebody has, or of all texts that are kept, each counted once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory(Arc<AtomicUsize>);
 
 impl Memory {
+    pub(super) fn keep(&self, text: &str) -> Kept {
+        self.0.fetch_add(text.len().saturating_add(BESIDE), Ordering::Relaxed);
+        Kept(Text { text: text.into(), beside: BESIDE, memory: self.clone() })
+    }
+
     pub(super) fn frame(&self, text: impl Into<Box<str>>) -> Frame {
         let text = text.into();
         self.0.fetch_add(text.len(), Ordering::Relaxed);
-        Frame(Arc::new(Text { text, memory: self.clone() }))
+        Frame(Arc::new(Text { text, beside: 0, memory: self.clone() }))
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -54,9 +68,25 @@ impl Deref for Frame {
     }
 }
 
+impl Kept {
+    pub(super) fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+impl Text {
+    fn bytes(&self) -> usize {
+        self.text.len().saturating_add(self.beside)
+    }
+}
+
 impl Drop for Text {
     fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.text.len(), Ordering::Relaxed);
+        self.memory.0.fetch_sub(self.bytes(), Ordering::Relaxed);
     }
 }
 
@@ -74,5 +104,9 @@ mod tests {
         assert_eq!((memory.bytes(), lent.frame().is_some()), (16, true));
         drop((again, other));
         assert_eq!((memory.bytes(), lent.frame().is_some()), (0, false));
+        let kept = memory.keep("kept");
+        assert_eq!((memory.bytes(), kept.bytes(), kept.text()), (4 + BESIDE, 4 + BESIDE, "kept"));
+        drop(kept);
+        assert_eq!(memory.bytes(), 0);
     }
 }

@@ -8,7 +8,7 @@ use super::blamed::Blamed;
 use super::client::{Clients, TOO_SLOW};
 use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
-use super::frame::Frame;
+use super::frame::{Frame, Memory};
 use super::limits::Shared;
 use super::line::{Line, OWN_LINE};
 use super::messages::{ClientId, Config, Counts, NotServed};
@@ -40,6 +40,8 @@ pub struct Relay {
     pub(super) blamed: Blamed,
     pub(super) messages: Rolling,
     pub(super) connections: Rolling,
+    /// What is kept for who comes late.
+    pub(super) kept: Memory,
     last_id: FeedId,
     /// Of those that were asked for, the number of the last.
     pub(super) last_turn: u64,
@@ -63,6 +65,7 @@ impl Relay {
             todo: BTreeSet::new(),
             coins: Coins::default(),
             blamed: Blamed::default(),
+            kept: Memory::default(),
             last_id: 0,
             last_turn: 0,
         };
@@ -114,9 +117,11 @@ impl Relay {
         let held = &self.clients.enter(client, &self.config.limits).held;
         if let Some(id) = known
             && held.contains(&(id, own))
-            && let Some(feed) = self.feeds.get(&id)
+            && let Some(feed) = self.feeds.get_mut(&id)
         {
-            return Err(format!("Already subscribed: {}", feed.said_to(text)));
+            let holder = feed.holders.get_mut(&(client, own));
+            let is_answered_later = holder.is_some_and(Holder::ask_again);
+            return if is_answered_later { Ok(()) } else { Err(already(&feed.said_to(text))) };
         }
         if held.len() >= self.config.limits.subscriptions {
             return Err(too_many("subscriptions", self.config.limits.subscriptions));
@@ -149,12 +154,13 @@ impl Relay {
         };
         let said = feed.said_to(text.as_deref());
         // Who asks for its end before the venue has answered hears what it would hear there: that it began, and that it ended.
-        let is_told = feed.holders.get(&(client, own)).is_some_and(|holder| holder.is_told);
-        let methods = if is_told { &["unsubscribe"][..] } else { &["subscribe", "unsubscribe"] };
+        let untold = feed.holders.get(&(client, own)).filter(|holder| !holder.is_told).map(|holder| holder.again);
         self.drop_holder((id, own), client, now_ms);
-        for method in methods {
-            self.clients.tell(client, acknowledgement(method, &said));
+        if let Some(again) = untold {
+            self.clients.tell(client, acknowledgement("subscribe", &said));
+            self.refuse_again(client, again, &already(&said));
         }
+        self.clients.tell(client, acknowledgement("unsubscribe", &said));
         Ok(())
     }
 
@@ -300,7 +306,7 @@ impl Relay {
         }
         self.clients.enter(client, &self.config.limits).held.insert((id, own));
         let Some(feed) = self.feeds.get_mut(&id) else { return Ok(()) };
-        feed.holders.insert((client, own), Holder { spelled: text, is_told: false });
+        feed.holders.insert((client, own), Holder { spelled: text, is_told: false, again: 0 });
         feed.rests_until_ms = 0;
         if begins_now {
             self.tell_all(id, now_ms);
@@ -323,14 +329,20 @@ impl Relay {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         let (said, user) = (feed.said.clone(), feed.subscription.user);
         let first = feed.first(&self.clients.memory, now_ms);
+        let mut again = Vec::new();
         for ((client, _), holder) in feed.holders.iter_mut().filter(|(_, holder)| !holder.is_told) {
             holder.is_told = true;
             let spelled = holder.spelled.as_deref();
-            self.clients.tell(*client, acknowledgement("subscribe", &respelled(&said, user, spelled)));
+            let said = respelled(&said, user, spelled);
+            self.clients.tell(*client, acknowledgement("subscribe", &said));
             if let Some(first) = &first {
                 let frame = first.to(spelled, &self.clients.memory);
                 self.clients.give(*client, None, frame);
             }
+            again.push((*client, std::mem::take(&mut holder.again), said));
+        }
+        for (client, again, said) in again {
+            self.refuse_again(client, again, &already(&said));
         }
     }
 
@@ -361,6 +373,10 @@ impl Relay {
         }
     }
 
+    pub(super) fn refuse_again(&mut self, client: ClientId, again: u8, text: &str) {
+        (0..again).for_each(|_| self.refuse(client, text));
+    }
+
     pub(super) fn refuse(&mut self, client: ClientId, text: &str) {
         self.clients.counts.refused = self.clients.counts.refused.saturating_add(1);
         self.clients.tell(client, json!({"channel": "error", "data": text}).to_string());
@@ -370,6 +386,10 @@ impl Relay {
 /// The venue's words, with the number that holds here.
 fn too_many(what: &str, most: usize) -> String {
     format!("Cannot track more than {most} total {what}.")
+}
+
+fn already(said: &str) -> String {
+    format!("Already subscribed: {said}")
 }
 
 fn acknowledgement(method: &str, said: &str) -> String {

@@ -13,6 +13,11 @@ use super::queue::FeedId;
 use super::room::Relay;
 use crate::venue::stream::topic::PING;
 
+/// How far the venue's time may be ahead of what is known of it.
+const LAG_MS: u64 = 2_000;
+/// Bytes that are kept of all feeds for who comes late.
+const MOST_KEPT: usize = 8 * 1024 * 1024;
+
 impl Relay {
     /// Takes in what happened on a line, and says what to do on it.
     pub fn step(&mut self, line: usize, input: Input<'_>, now_ms: u64) -> Vec<Output> {
@@ -169,11 +174,25 @@ impl Relay {
             self.tell_all(id, now_ms);
         }
         let feed = self.feeds.get_mut(&id)?;
-        feed.keep(&passed, data, now_ms);
-        feed.holds_until_ms = data.ends_ms.map(|ends_ms| now_ms.saturating_add(ends_ms.saturating_sub(told.venue_ms)));
+        feed.keep(told.text, data, &self.kept, now_ms);
+        let left_ms = |ends_ms: u64| ends_ms.saturating_sub(told.venue_ms.saturating_add(LAG_MS));
+        feed.holds_until_ms = data.ends_ms.map(|ends_ms| now_ms.saturating_add(left_ms(ends_ms)));
         let is_state = feed.manner() == Manner::State;
         give_all(&mut self.clients, feed, is_state.then_some(id), |spelled| passed.to(spelled, &memory));
+        self.keep_less();
         Some(())
+    }
+
+    /// Where too much is kept for who comes late, the feed of which most is lets go of it. What the guard listens to for itself is
+    /// kept: nobody can have it told again.
+    fn keep_less(&mut self) {
+        while self.kept.bytes() > MOST_KEPT {
+            let others = self.feeds.values_mut().filter(|feed| !feed.is_own());
+            match others.map(|feed| (feed.kept_bytes(), feed)).max_by_key(|(bytes, _)| *bytes) {
+                Some((1.., feed)) => feed.let_go(),
+                _ => return,
+            }
+        }
     }
 
     /// The feed that an empty list is the first frame of: whichever waits for one, in the order in which they were asked for; where

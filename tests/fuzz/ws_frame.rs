@@ -66,9 +66,8 @@ fn check(input: &[u8]) -> String {
             assert!(is_answer(&post_error(id, 400, payload), "post", text));
             "info".to_owned()
         }
-        Frame::Bare(body) => {
-            assert_eq!(body, text);
-            assert!(is_within(body, text) && text.trim_start().starts_with('{'));
+        Frame::Bare => {
+            assert!(text.trim_start().starts_with('{'));
             "bare".to_owned()
         }
         Frame::Ping => "ping".to_owned(),
@@ -81,7 +80,7 @@ fn check(input: &[u8]) -> String {
             format!("unsubscribe {}", &what[..1])
         }
         Frame::Unknown => {
-            assert!(is_answer(&unknown(text), "error", ""), "an answer as long as the frame");
+            assert!(is_answer(&not_served(text), "error", text), "an answer as long as the frame");
             serde_json::from_str::<Text>(text)
                 .map_or_else(|error| format!("{:?}", error.classify()), |_| "unknown".to_owned())
         }

@@ -32,7 +32,8 @@ def has_started(stand):
 def test_a_whole_share_is_enough_for_all_of_them(stand):
     if PROGRAM.exists():
         # What a start reads and all four ask for is more than a minute leaves for questions; three of them need not wait.
-        until("the start's reads to be past", lambda: has_started(stand), 2 * PATIENCE_S)
+        # They are, and an audit of everything in the second minute too, after two minutes.
+        until("the start's reads to be past", lambda: has_started(stand), 3 * PATIENCE_S)
     # A library that is turned away fails here, and so does one that what the others did is in the way of. The one in Rust is
     # among them where it is built: it takes minutes.
     trades_by_ccxt(stand)

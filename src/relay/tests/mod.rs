@@ -2,7 +2,9 @@
 
 mod churn;
 mod games;
+mod kept;
 mod late;
+mod order;
 mod recorded;
 mod scarce;
 mod suspects;

@@ -7,8 +7,10 @@ pub(super) mod gate;
 pub(super) mod handlers;
 pub(super) mod info_proxy;
 mod info_threads;
+mod long_reads;
 pub(super) mod reports;
 mod routes;
+mod signers;
 mod turns;
 mod types;
 mod websocket;
@@ -74,6 +76,7 @@ impl Server {
         let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info, relay, reports } = setup;
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", run_dir.display()));
         let (socket, folder) = workers::socket_path(run_dir, "http.sock").map_err(named)?;
+        handlers.authenticator.start(deaths)?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
         let reports = Reports::start(reports, deaths)?;
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));

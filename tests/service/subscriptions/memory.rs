@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::sync::Barrier;
 
 use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
 
@@ -187,6 +188,70 @@ fn heard_by_many(stand: &Stand, text: &str, expected: &str) -> usize {
         let said: Vec<_> = said.collect();
         said.into_iter().map(|heard| heard.join().unwrap()).sum()
     })
+}
+
+/// A state of one coin, as long as one may be.
+fn long_bbo(coin: &str) -> String {
+    let padding = "x".repeat(2_000_000);
+    json!({"channel": "bbo", "data": {"coin": coin, "time": 1, "bbo": [null, null], "padding": padding}}).to_string()
+}
+
+/// More is told than is kept for who comes late. What is kept makes nobody slow who reads.
+#[test]
+fn long_states_cost_a_bounded_memory_and_no_reader_its_connection() {
+    const COINS: [&str; 7] = ["BTC", "ETH", "SOL", "DOGE", "XRP", "HYPE", "VVV"];
+    let stand = stand();
+    let (mut reader, before) = (Subscriber::at_guard(&stand), peak(&stand));
+    for coin in COINS {
+        reader.subscribed(&of_coin("bbo", coin));
+    }
+    for coin in COINS {
+        trouble(&stand, json!({"kind": "garbage", "on": "bbo", "coin": coin, "text": long_bbo(coin)}));
+        while !reader.hear_on("bbo").contains("padding") {}
+    }
+    let mut late = Subscriber::at_guard(&stand);
+    COINS.iter().for_each(|coin| late.subscribe(&of_coin("bbo", coin)));
+    let mut firsts = BTreeMap::new();
+    while firsts.len() < COINS.len() {
+        let frame = late.hear_on("bbo");
+        firsts.insert(value(&frame)["data"]["coin"].to_string(), frame.len());
+    }
+    assert!(firsts.values().any(|length| *length > 2_000_000), "some are kept: {firsts:?}");
+    assert_eq!(count(&stand, "slow"), 0);
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+}
+
+/// As much as a request may be, none of it signed, from many connections at once: it is read one after another.
+#[test]
+fn long_requests_that_nobody_signed_cost_a_bounded_memory() {
+    const CONNECTIONS: usize = 40;
+    let stand = stand();
+    let before = peak(&stand);
+    let members: Vec<String> = (0..60).map(|member| format!(r#""k{member}":0"#)).collect();
+    let orders = vec![format!("[{{{}}}]", members.join(",")); 400].join(",");
+    let signature = r#"{"r":"0x1","s":"0x1","v":27}"#;
+    let action = format!(r#"{{"action":{{"type":"order","orders":[{orders}]}},"nonce":1,"signature":{signature}}}"#);
+    let post = format!(r#"{{"method":"post","id":1,"request":{{"type":"action","payload":{action}}}}}"#);
+    let all_are_there = Barrier::new(CONNECTIONS);
+    std::thread::scope(|scope| {
+        for number in 0..CONNECTIONS {
+            let (stand, post, action, all_are_there) = (&stand, &post, &action, &all_are_there);
+            scope.spawn(move || {
+                let mut client = Subscriber::at_guard(stand);
+                all_are_there.wait();
+                for _ in 0..3 {
+                    match number % 4 {
+                        0 => drop(stand.post("/exchange", &value(action))),
+                        _ => drop(heard(&mut client, post)),
+                    }
+                }
+            });
+        }
+    });
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+    let mut other = Subscriber::at_guard(&stand);
+    other.say(r#"{"method":"ping"}"#);
+    other.hear_on("pong");
 }
 
 #[test]

@@ -50,6 +50,68 @@ fn an_end_that_is_not_acknowledged_counts_as_long_as_its_socket() {
     until("it to be gone with its socket", || (held() == (1, 1)).then_some(()));
 }
 
+/// Who wants what another let go of, while the venue has not said that this ended, has it from its beginning.
+#[test]
+fn what_is_asked_for_before_its_end_is_answered_begins_anew() {
+    let stand = stand();
+    let [mut other, mut first, mut second] = [(); 3].map(|()| Subscriber::at_guard(&stand));
+    other.subscribed(&of_coin("bbo", "BTC"));
+    first.subscribed(&of_coin("l2Book", "BTC"));
+    first.hear_on("l2Book");
+    for channel in ["subscriptionResponse", "error"] {
+        trouble(&stand, json!({"kind": "mute", "on": channel}));
+    }
+    first.say(&json!({"method": "unsubscribe", "subscription": of_coin("l2Book", "BTC")}).to_string());
+    first.hear_on("subscriptionResponse");
+    until("the end at the venue", || (held_at_venue(&stand, "l2Book") == 0).then_some(()));
+    price(&stand, "60200");
+    while !other.hear_on("bbo").contains("602") {}
+    second.subscribe(&of_coin("l2Book", "BTC"));
+    trouble(&stand, json!({"kind": "heal"}));
+    assert!(second.hear().contains("subscriptionResponse"), "nothing of before comes first");
+    let begun = second.hear_on("l2Book");
+    assert!(begun.contains("602"), "{begun}");
+    price(&stand, "60300");
+    while !second.hear_on("l2Book").contains("603") {}
+    while !other.hear_on("bbo").contains("603") {}
+    assert_eq!((held_at_venue(&stand, "l2Book"), count(&stand, "at_venue")), (1, 2));
+}
+
+/// The next frames of a subscriber that answer something.
+fn answers(subscriber: &mut Subscriber, count: usize) -> Vec<String> {
+    let frames = std::iter::repeat_with(|| subscriber.hear());
+    let is_answer = |frame: &String| {
+        ["subscriptionResponse", "error", "pong"].iter().any(|channel| value(frame)["channel"] == *channel)
+    };
+    frames.filter(is_answer).take(count).collect()
+}
+
+#[test]
+fn what_is_asked_at_once_is_answered_in_its_order() {
+    let stand = stand();
+    let mut other = Subscriber::at_guard(&stand);
+    let unknown =
+        json!({"method": "get", "x": "of more than sixty-four letters, none of which is left out where it is quoted"});
+    for held in [of_account("userFills"), of_coin("bbo", "BTC")] {
+        other.subscribed(&held);
+        let (mut direct, mut through) = (Subscriber::at_venue(&stand), Subscriber::at_guard(&stand));
+        let asked = json!({"method": "subscribe", "subscription": held});
+        for frame in [&asked, &asked, &json!({"method": "ping"}), &unknown] {
+            direct.say(&frame.to_string());
+            through.say(&frame.to_string());
+        }
+        assert_eq!(answers(&mut through, 4), answers(&mut direct, 4), "{held}");
+    }
+    // What the venue has to be asked for is answered twice as well, when it has answered.
+    let (mut direct, mut through) = (Subscriber::at_venue(&stand), Subscriber::at_guard(&stand));
+    let asked = json!({"method": "subscribe", "subscription": of_coin("trades", "SOL")}).to_string();
+    for subscriber in [&mut direct, &mut through] {
+        subscriber.say(&asked);
+        subscriber.say(&asked);
+    }
+    assert_eq!(answers(&mut through, 2), answers(&mut direct, 2));
+}
+
 #[test]
 fn one_user_too_many_is_told_to_who_asked() {
     let stand = stand();

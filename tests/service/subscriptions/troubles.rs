@@ -173,6 +173,31 @@ fn nonsense_of_a_client_costs_the_others_nothing() {
     assert_eq!((count(&stand, "clients"), count(&stand, "held"), count(&stand, "at_venue")), (2, 1, 1));
 }
 
+/// The venue ends each socket on which a coin is asked for that it has no more. Who had it is told so, and the others hear on.
+#[test]
+fn a_coin_that_is_delisted_costs_the_others_nothing() {
+    let stand = stand();
+    stand.venue.control(&json!({"op": "list", "coin": "NEWC", "px": "20"})).unwrap();
+    let (mut one, mut other) = (Subscriber::at_guard(&stand), Subscriber::at_guard(&stand));
+    other.subscribed(&of_coin("bbo", "BTC"));
+    one.subscribed(&of_coin("bbo", "NEWC"));
+    one.subscribed(&of_coin("bbo", "ETH"));
+    stand.venue.control(&json!({"op": "unlist", "coin": "NEWC"})).unwrap();
+    // All of it is asked for anew on the next socket.
+    trouble(&stand, json!({"kind": "drop", "on": "bbo", "coin": "NEWC"}));
+    let refused = one.hear_on("error");
+    assert!(refused.contains("NEWC") && refused.contains("Invalid subscription"), "{refused}");
+    for (coin, client) in [("BTC", &mut other), ("ETH", &mut one)] {
+        stand.venue.control(&json!({"op": "price", "coin": coin, "px": "60600"})).unwrap();
+        while !client.hear_on("bbo").contains("606") {}
+    }
+    one.subscribe(&of_coin("bbo", "NEWC"));
+    one.hear_on("error");
+    price(&stand, "60700");
+    while !other.hear_on("bbo").contains("607") {}
+    until("two to be held", || ((count(&stand, "held"), count(&stand, "at_venue")) == (2, 2)).then_some(()));
+}
+
 #[test]
 fn a_venue_that_is_away_is_waited_for() {
     let stand = stand();

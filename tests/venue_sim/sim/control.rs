@@ -102,6 +102,10 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.list(name.leak(), positive(op, "px")?);
             Ok(Value::Null)
         }
+        "unlist" => {
+            let coin = text(op, "coin")?;
+            if venue.engine.unlist(coin) { Ok(Value::Null) } else { Err(format!("`{coin}` was not listed last")) }
+        }
         "setting" => {
             let value = op.get("value").ok_or("missing `value`")?;
             venue.engine.settings.set(text(op, "name")?, value).map_err(|error| error.to_string())?;
@@ -124,7 +128,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, setting, fault, feed, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, unlist, setting, fault, feed, clock, clear"
         )),
     }
 }

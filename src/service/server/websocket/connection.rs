@@ -231,16 +231,12 @@ impl Connection<'_> {
             Frame::Action(id, _) | Frame::Info(id, _) if self.at_work >= MAX_AT_WORK => {
                 self.reply(frame::post_error(id, 429, "too many posts are at work on this connection"))
             }
-            Frame::Bare(_) | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.reply(Reply::busy().body),
+            Frame::Bare | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.reply(Reply::busy().body),
             Frame::Action(id, body) => {
                 self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body));
                 Ok(())
             }
             Frame::Info(id, question) => self.ask(id, question),
-            Frame::Bare(body) => {
-                self.request_decision(body.as_bytes(), None, |reply| reply.body.clone());
-                Ok(())
-            }
             Frame::Ping => {
                 self.told = Instant::now();
                 self.reply(frame::pong())
@@ -250,16 +246,16 @@ impl Connection<'_> {
                 self.relay(text, |subscriber| subscriber.subscribe(owner, what))
             }
             Frame::Unsubscribe(what) => self.relay(text, |subscriber| subscriber.unsubscribe(what)),
-            Frame::Unknown if self.is_exchange => {
+            Frame::Unknown if !self.is_exchange => self.reply(frame::not_served(text)),
+            Frame::Bare | Frame::Unknown => {
                 self.request_decision(text.as_bytes(), None, |reply| reply.body.clone());
                 Ok(())
             }
-            Frame::Unknown => self.reply(frame::unknown(text)),
         }
     }
 
     /// Has the relay answer. What that puts in for the client at once is an answer like others; what it is told later is none, so
-    /// that a bot's exit is read however much it has left untaken of what it subscribed to.
+    /// that a bot's exit is read however much it has left untaken of what it subscribed to. It goes before what answers later frames.
     fn relay(&mut self, text: &str, ask: impl FnOnce(&Subscriber) -> Result<(), NotServed>) -> Result<(), End> {
         let (relay, outbox) = (&self.sockets.relay, &self.outbox);
         let subscriber = self.subscriber.get_or_insert_with(|| relay.enter(outbox.reply_sender().wakeup()));
@@ -267,7 +263,7 @@ impl Connection<'_> {
         let asked = ask(subscriber);
         self.unread = self.unread.saturating_add(subscriber.waiting().saturating_sub(before));
         match asked {
-            Ok(()) => Ok(()),
+            Ok(()) => self.write_told(),
             Err(NotServed) => self.reply(frame::not_served(text)),
         }
     }
@@ -310,7 +306,11 @@ impl Connection<'_> {
             self.reply(answer)?;
         }
         self.flush()?;
-        // What a client has not read yet waits in the relay, where a newer state can take its place.
+        self.write_told()
+    }
+
+    /// Writes what the relay has for the client. What it has not read yet waits there, where a newer state can take its place.
+    fn write_told(&mut self) -> Result<(), End> {
         while let Some(subscriber) = &self.subscriber {
             if self.unwritten_since.is_some() {
                 let heavy = subscriber.too_heavy();

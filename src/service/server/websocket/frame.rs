@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::base::text::{cut, short};
+use crate::base::text::cut;
 use crate::venue::json;
 
-/// Characters that are quoted of a subscription's frame.
+/// Characters that are quoted of a frame.
 const QUOTED: usize = 4_096;
 
 /// A client's frame, by its kind.
@@ -20,7 +20,7 @@ pub(super) enum Frame<'a> {
     /// An info question: its number and its body as sent.
     Info(u64, &'a str),
     /// An exchange body without a frame around it.
-    Bare(&'a str),
+    Bare,
     /// Are you there?
     Ping,
     /// A subscription as sent.
@@ -74,7 +74,7 @@ impl<'a> Frame<'a> {
             Some("ping") => Frame::Ping,
             Some("subscribe") => read.subscription.map_or(Frame::Unknown, |what| Frame::Subscribe(what.get())),
             Some("unsubscribe") => read.subscription.map_or(Frame::Unknown, |what| Frame::Unsubscribe(what.get())),
-            None if read.action.is_some() => Frame::Bare(text),
+            None if read.action.is_some() => Frame::Bare,
             _ => Frame::Unknown,
         }
     }
@@ -110,18 +110,9 @@ pub(super) fn pong() -> String {
     r#"{"channel":"pong"}"#.to_owned()
 }
 
-/// The refusal of a subscription that the venue does not have. Clients find what they asked for by the quotation.
+/// The venue's refusal of what it does not have or cannot read. Clients find what they asked for by the quotation.
 pub(super) fn not_served(text: &str) -> String {
-    error(&cut(text, QUOTED))
-}
-
-pub(super) fn unknown(text: &str) -> String {
-    error(&short(text))
-}
-
-/// The venue's refusal of what it cannot read.
-fn error(quoted: &str) -> String {
-    let text = format!("Error parsing JSON into valid websocket request: {quoted}");
+    let text = format!("Error parsing JSON into valid websocket request: {}", cut(text, QUOTED));
     json!({"channel": "error", "data": text}).to_string()
 }
 
@@ -139,7 +130,7 @@ mod tests {
         let post = |kind: &str| format!(r#"{{"method":"post","id":7,"request":{{"type":"{kind}","payload":{body}}}}}"#);
         assert!(matches!(Frame::read(&post("action")), Frame::Action(7, got) if got == body));
         assert!(matches!(Frame::read(&post("info")), Frame::Info(7, got) if got == body));
-        assert!(matches!(Frame::read(body), Frame::Bare(got) if got == body));
+        assert!(matches!(Frame::read(body), Frame::Bare));
         assert!(matches!(Frame::read(r#"{"method":"ping"}"#), Frame::Ping));
         let subscribe = r#"{"method":"subscribe","subscription":{"type":"allMids"}}"#;
         assert!(matches!(Frame::read(subscribe), Frame::Subscribe(r#"{"type":"allMids"}"#)));

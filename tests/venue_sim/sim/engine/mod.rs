@@ -111,6 +111,11 @@ impl Engine {
         self.markets.push(market::new_listing(name, px));
     }
 
+    /// Takes the perp that was listed last off again, if that is it: the others keep their numbers.
+    pub(crate) fn unlist(&mut self, name: &str) -> bool {
+        self.markets.pop_if(|market| market.name == name).is_some()
+    }
+
     /// The asset id of a coin.
     pub(crate) fn asset(&self, coin: &str) -> Option<u32> {
         self.markets.iter().position(|market| market.name == coin).and_then(|index| u32::try_from(index).ok())
