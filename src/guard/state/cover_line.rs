@@ -6,6 +6,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, tighter, total_size};
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
@@ -24,7 +25,7 @@ const AWAY_PCT: Decimal = dec!(0.2);
 const SLIPPAGE_PCT: Decimal = dec!(1);
 
 /// A position as the last reads show it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct HeldNow {
     /// Without its sign.
     pub(crate) held: Decimal,
@@ -44,10 +45,10 @@ pub(crate) struct Told {
 }
 
 /// What may have enlarged a position since the read before, or opened it anew.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Enlarged {
-    /// The farthest stop that it was judged with.
-    pub(crate) judged_px: Option<Decimal>,
+    /// The stops that it was judged with.
+    pub(crate) judged: JudgedStops,
     /// What the venue told of it.
     pub(crate) told: Option<Told>,
     /// As much as entries may have filled that no read has shown, told or not.
@@ -72,8 +73,8 @@ pub(crate) struct CoverLine {
     parts: Vec<LinePart>,
     /// The price at which what was never covered was opened, as far as it is known.
     pub(crate) opened_px: Option<Decimal>,
-    /// The stop that what was never covered was judged with, as far as it was opened through the guard.
-    pub(crate) judged_px: Option<Decimal>,
+    /// The stops that what was never covered was judged with, as far as it was opened through the guard.
+    pub(crate) judged: JudgedStops,
     /// For what was never covered; `None` until prices are known.
     pub(crate) first_stop: Option<FirstStop>,
     /// Where the guard has sent a stop for what was never covered.
@@ -96,7 +97,7 @@ impl CoverLine {
             held,
             parts: Vec::new(),
             opened_px: entry_px,
-            judged_px: None,
+            judged: JudgedStops::default(),
             first_stop: None,
             sent_px: None,
             liquidation_px: None,
@@ -108,8 +109,8 @@ impl CoverLine {
     }
 
     /// One that was opened since the read before.
-    pub(crate) fn opened(side: PositionSide, now: HeldNow) -> Self {
-        Self { judged_px: now.by.judged_px, ..Self::new(side, now.held, now.entry_px) }
+    pub(crate) fn opened(side: PositionSide, now: &HeldNow) -> Self {
+        Self { judged: now.by.judged.of_size(side, now.held), ..Self::new(side, now.held, now.entry_px) }
     }
 
     /// One that an earlier life remembered.
@@ -131,8 +132,8 @@ impl CoverLine {
 
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
     /// stops are hit first.
-    pub(crate) fn resize(&mut self, position: HeldNow) {
-        let HeldNow { held, entry_px, by: Enlarged { judged_px, .. }, .. } = position;
+    pub(crate) fn resize(&mut self, position: &HeldNow) {
+        let HeldNow { held, entry_px, .. } = *position;
         let has_new = self.uncovered() > Decimal::ZERO;
         if (held, entry_px) != (self.held, self.entry_px) {
             let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
@@ -143,8 +144,7 @@ impl CoverLine {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            let known = self.judged_px.filter(|_| has_new);
-            self.judged_px = self.side.furthest(known.into_iter().chain(judged_px));
+            self.judged.add(position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -154,6 +154,7 @@ impl CoverLine {
         }
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
+        self.settle_judged(&[]);
     }
 
     /// Takes in the open orders of a read that is of after the last change. Stops that came alive tell of entries that filled.
@@ -166,6 +167,7 @@ impl CoverLine {
             sort_parts(self.side, &mut self.parts);
             self.shrink_to(self.held);
             self.bound();
+            self.settle_judged(&self.parts.clone());
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
             *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
@@ -174,13 +176,13 @@ impl CoverLine {
 
     /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave
     /// a part away and took it back keeps its line: trading to and fro loosens no stop.
-    fn is_opened_anew(&self, now: HeldNow) -> bool {
+    fn is_opened_anew(&self, now: &HeldNow) -> bool {
         self.is_just_what_was_told(now) || self.is_priced_anew(now) && !self.may_have_grown(now)
     }
 
     /// Whether it is as large as what the venue told to have filled, at the price of that. Where that is too near to the price
     /// of before to tell, it is so once all the stops of what was held were hit.
-    fn is_just_what_was_told(&self, now: HeldNow) -> bool {
+    fn is_just_what_was_told(&self, now: &HeldNow) -> bool {
         let most_left = self.held.min(now.held).saturating_mul(Decimal::ONE.saturating_sub(ANEW));
         let Some(told) = now.by.told.filter(|told| told.size == now.held) else { return false };
         match self.left_of_it(now, told.px, TOLD_AWAY_PCT) {
@@ -196,7 +198,7 @@ impl CoverLine {
     }
 
     /// Whether its entry price has gone nearly all the way to the market's.
-    pub(crate) fn is_priced_anew(&self, now: HeldNow) -> bool {
+    pub(crate) fn is_priced_anew(&self, now: &HeldNow) -> bool {
         let most_left = now.held.saturating_mul(Decimal::ONE.saturating_sub(ANEW));
         let left = now.mark.and_then(|mark| self.left_of_it(now, mark, AWAY_PCT));
         left.is_some_and(|left| left <= most_left)
@@ -204,7 +206,7 @@ impl CoverLine {
 
     /// How much of what was held before is in it, by its entry price, where the rest was traded at `px`; `None` where that is
     /// too near for the entry price to tell.
-    fn left_of_it(&self, now: HeldNow, px: Decimal, away_pct: Decimal) -> Option<Decimal> {
+    fn left_of_it(&self, now: &HeldNow, px: Decimal, away_pct: Decimal) -> Option<Decimal> {
         let (before, entry_px) = (self.entry_px?, now.entry_px?);
         let whole = px.saturating_sub(before);
         let part = entry_px.saturating_sub(before).checked_div(whole)?;
@@ -214,14 +216,14 @@ impl CoverLine {
 
     /// Whether it is what was held before and more, by what filled: the venue told of just that, wherever it trades, or what may
     /// have filled is enough for that, and too little to be all of it.
-    fn has_surely_grown(&self, now: HeldNow) -> bool {
+    fn has_surely_grown(&self, now: &HeldNow) -> bool {
         let grown = now.held.saturating_sub(self.held);
         let is_told = now.by.told.is_some_and(|told| told.size == grown);
         grown > Decimal::ZERO && (is_told || (grown..now.held).contains(&now.by.most))
     }
 
     /// The same by the price at which that was added as well: prices may have been there.
-    fn may_have_grown(&self, now: HeldNow) -> bool {
+    fn may_have_grown(&self, now: &HeldNow) -> bool {
         let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
         let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
         let prices = [mark, before].into_iter().chain(now.mid);
@@ -258,8 +260,7 @@ impl CoverLine {
 
     /// The farthest trigger that it was covered at, or that what was never covered was judged with.
     pub(crate) fn farthest_px(&self) -> Option<Decimal> {
-        let judged_px = self.judged_px.filter(|_| self.uncovered() > Decimal::ZERO);
-        self.side.furthest(self.parts.iter().map(|part| part.px).chain(judged_px))
+        self.side.furthest(self.parts.iter().map(|part| part.px).chain(self.judged.furthest(self.side)))
     }
 
     /// The widest trigger at which what was never covered has cover.
@@ -327,18 +328,21 @@ impl CoverLine {
         });
         self.parts = tighter(self.side, &self.parts, &seen);
         self.bound();
+        self.settle_judged(&seen);
     }
 
-    /// Takes the stop that what was never covered was judged with for its line, where the price has passed it already: no
-    /// stop farther away takes its place.
+    /// Forgets what was judged of what is covered now, by these stops, or held no more.
+    fn settle_judged(&mut self, covering: &[LinePart]) {
+        let uncovered = self.uncovered();
+        self.judged.shrink_to(self.side, uncovered, covering);
+    }
+
+    /// Takes the stops that what was never covered was judged with for its line, where the price has passed them already: no
+    /// stop farther away takes their place.
     pub(crate) fn hold_judged(&mut self, mark: Decimal) {
-        let size = self.uncovered();
-        let passed = self.judged_px.filter(|px| size > Decimal::ZERO && !self.side.losing(*px, mark));
-        if let Some(px) = passed {
-            self.parts.push(LinePart { px, size });
-            sort_parts(self.side, &mut self.parts);
-            self.bound();
-        }
+        self.parts.extend(self.judged.take_passed(self.side, mark));
+        sort_parts(self.side, &mut self.parts);
+        self.bound();
     }
 
     /// Forgets so much of what has the price beyond it, once that was closed. What the market did not take keeps its line.

@@ -1,0 +1,51 @@
+//! The stops that entries of an earlier life were judged with. Where a client has taken their children away nothing at the venue tells
+//! of them, and what such an entry opens must have no stop farther away for the sake of a restart.
+
+use crate::base::address::Cloid;
+use crate::guard::state::entry_leg::StopAt;
+use crate::guard::state::sent::ledger::SentOrders;
+use crate::guard::state::view::View;
+use crate::venue::action::{Action, Grouping};
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// As many are kept; the venue lets a thousand orders rest.
+const MOST: usize = 4_000;
+
+/// Stops by the client order id of their entry.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EarlierStops(BTreeMap<Cloid, Decimal>);
+
+impl EarlierStops {
+    /// Takes in an action that an earlier life sent.
+    pub(crate) fn note(&mut self, action: &Action) {
+        let Action::Order(sent) = action else { return };
+        let entry = sent.orders.first().filter(|order| sent.grouping == Grouping::NormalTpsl && !order.reduce_only);
+        let stop_px = sent.orders.iter().find_map(Order::market_stop_px);
+        self.add(entry.and_then(|entry| entry.cloid).zip(stop_px));
+    }
+
+    /// Takes in what a checkpoint knows.
+    pub(crate) fn add(&mut self, stops: impl IntoIterator<Item = (Cloid, Decimal)>) {
+        let room = MOST.saturating_sub(self.0.len());
+        self.0.extend(stops.into_iter().take(room));
+    }
+
+    /// Gives the entries that a read shows without a child the stop that they were judged with.
+    pub(crate) fn give_to(&self, view: &mut View) {
+        let bare = view.orders.values_mut().filter(|order| order.is_entry() && StopAt::of(order).is_none());
+        bare.for_each(|order| order.judged_px = order.cloid.and_then(|cloid| self.0.get(&cloid)).copied());
+    }
+
+    /// All that the next life must know: of what rests and what is on its way, and until that was read of what an earlier life knew.
+    pub(crate) fn record(&self, view: &View, sent: &SentOrders) -> Vec<(Cloid, Decimal)> {
+        let resting = view.orders.values().filter(|order| order.is_entry());
+        let resting = resting.filter_map(|order| Some((order.cloid?, StopAt::of(order)?.px)));
+        let sent = sent.orders.iter().filter(|order| !order.reduce_only);
+        let sent = sent.filter_map(|order| Some((order.cloid?, order.stop?.px)));
+        let earlier = self.0.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
+        let known: BTreeMap<Cloid, Decimal> = earlier.chain(sent).chain(resting).collect();
+        known.into_iter().take(MOST).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! The stops that entries were judged with, part by part, until stops cover what they have opened.
+//!
+//! Several may fill before anything is read: each of them goes by its own, and the nearest are no further than they were for the
+//! sake of one that is farther.
+
+use crate::guard::state::cover::{LinePart, sort_parts, total_size};
+use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
+
+/// Stops with the sizes that they were judged for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct JudgedStops(Vec<LinePart>);
+
+impl JudgedStops {
+    /// Of fills that are known one by one.
+    pub(crate) fn each(parts: impl IntoIterator<Item = LinePart>) -> Self {
+        Self(parts.into_iter().filter(|part| part.px > Decimal::ZERO).collect())
+    }
+
+    /// Any of these may be the one, for as much as it is.
+    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = Decimal>) -> Self {
+        let furthest = side.furthest(stops.into_iter().filter(|px| *px > Decimal::ZERO));
+        Self(furthest.map(|px| LinePart { px, size: Decimal::ZERO }).into_iter().collect())
+    }
+
+    /// Takes in more of them.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+
+    /// For a part of just this size: one by one where they come to it, and the farthest for all of it where they do not.
+    pub(crate) fn of_size(&self, side: PositionSide, size: Decimal) -> Self {
+        if total_size(&self.0) == size {
+            return self.clone();
+        }
+        Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
+    }
+
+    pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {
+        side.furthest(self.0.iter().map(|part| part.px))
+    }
+
+    pub(crate) fn nearest(&self, side: PositionSide) -> Option<Decimal> {
+        side.nearest(self.0.iter().map(|part| part.px))
+    }
+
+    /// Leaves those of so much at most: what these stops stand for goes first, and the farthest then.
+    pub(crate) fn shrink_to(&mut self, side: PositionSide, size: Decimal, covering: &[LinePart]) {
+        let mut gone = total_size(&self.0).saturating_sub(size).max(Decimal::ZERO);
+        let mut take = |part: &mut LinePart, most: Decimal| {
+            let taken = gone.min(part.size).min(most);
+            gone = gone.saturating_sub(taken);
+            part.size = part.size.saturating_sub(taken);
+        };
+        sort_parts(side, &mut self.0);
+        for stop in covering {
+            let its = self.0.iter_mut().filter(|part| part.px == stop.px);
+            its.for_each(|part| take(part, stop.size));
+        }
+        self.0.iter_mut().rev().for_each(|part| take(part, Decimal::MAX));
+        self.0.retain(|part| part.size > Decimal::ZERO);
+    }
+
+    /// Takes out those that the price has passed.
+    pub(crate) fn take_passed(&mut self, side: PositionSide, mark: Decimal) -> Vec<LinePart> {
+        let (left, passed) = std::mem::take(&mut self.0).into_iter().partition(|part| side.losing(part.px, mark));
+        self.0 = left;
+        passed
+    }
+}
