@@ -112,7 +112,7 @@ pub(crate) fn note_filled(guard: &mut Guard, (asset, change): (u32, Decimal), oi
     let judged = named.map_or_else(of_all, |part| JudgedStops::each([part]));
     let before = guard.watch.enlarged.get(&asset).filter(|(other, _)| *other == side);
     let mut all = before.map(|(_, by)| by.judged.clone()).unwrap_or_default();
-    all.add(judged);
+    all.add(side, judged);
     note_one(guard, (asset, side), all);
 }
 

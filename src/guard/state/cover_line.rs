@@ -4,16 +4,13 @@
 //! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, tighter, total_size};
+use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, bound_parts, sort_parts, tighter, total_size};
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
-
-/// The triggers that one line remembers; with more of them the two nearest to each other become the tighter of both.
-const MAX_PARTS: usize = 64;
 
 /// The part of the way to the market's price that an entry price goes at least when a position is opened anew.
 const ANEW: Decimal = dec!(0.9);
@@ -144,7 +141,7 @@ impl CoverLine {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            self.judged.add(position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
+            self.judged.add(self.side, position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -166,7 +163,7 @@ impl CoverLine {
             self.parts = parts;
             sort_parts(self.side, &mut self.parts);
             self.shrink_to(self.held);
-            self.bound();
+            bound_parts(&mut self.parts);
             self.settle_judged(&self.parts.clone());
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
@@ -274,9 +271,7 @@ impl CoverLine {
     pub(crate) fn parts(&self, more: Decimal) -> Vec<LinePart> {
         let mut parts = self.parts.clone();
         let new = self.held.saturating_add(more).saturating_sub(self.remembered());
-        if new > Decimal::ZERO {
-            parts.push(LinePart { px: self.widest_px(), size: new });
-        }
+        parts.extend(self.judged.lines(self.side, new, self.widest_px()));
         sort_parts(self.side, &mut parts);
         parts
     }
@@ -327,7 +322,7 @@ impl CoverLine {
             part.size > Decimal::ZERO
         });
         self.parts = tighter(self.side, &self.parts, &seen);
-        self.bound();
+        bound_parts(&mut self.parts);
         self.settle_judged(&seen);
     }
 
@@ -342,7 +337,7 @@ impl CoverLine {
     pub(crate) fn hold_judged(&mut self, mark: Decimal) {
         self.parts.extend(self.judged.take_passed(self.side, mark));
         sort_parts(self.side, &mut self.parts);
-        self.bound();
+        bound_parts(&mut self.parts);
     }
 
     /// Forgets so much of what has the price beyond it, once that was closed. What the market did not take keeps its line.
@@ -353,21 +348,6 @@ impl CoverLine {
             part.size = part.size.saturating_sub(gone);
         }
         self.parts.retain(|part| part.size > Decimal::ZERO);
-    }
-
-    fn bound(&mut self) {
-        while self.parts.len() > MAX_PARTS {
-            let gap = |pair: &[LinePart]| match pair {
-                [near, far] => near.px.saturating_sub(far.px).abs(),
-                _ => Decimal::MAX,
-            };
-            let nearest = self.parts.windows(2).enumerate().min_by_key(|(_, pair)| gap(pair));
-            let Some(place) = nearest.map(|(place, _)| place) else { return };
-            let far = self.parts.remove(place.saturating_add(1));
-            if let Some(near) = self.parts.get_mut(place) {
-                near.size = near.size.saturating_add(far.size);
-            }
-        }
     }
 }
 

@@ -8,14 +8,18 @@ use crate::guard::state::view::View;
 use crate::venue::action::{Action, Grouping};
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-/// As many are kept; the venue lets a thousand orders rest.
+/// As many are kept, the newest; the venue lets a thousand orders rest.
 const MOST: usize = 4_000;
 
 /// Stops by the client order id of their entry.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EarlierStops(BTreeMap<Cloid, Decimal>);
+pub(crate) struct EarlierStops {
+    known: BTreeMap<Cloid, Decimal>,
+    /// Oldest first.
+    order: VecDeque<Cloid>,
+}
 
 impl EarlierStops {
     /// Takes in an action that an earlier life sent.
@@ -28,14 +32,20 @@ impl EarlierStops {
 
     /// Takes in what a checkpoint knows.
     pub(crate) fn add(&mut self, stops: impl IntoIterator<Item = (Cloid, Decimal)>) {
-        let room = MOST.saturating_sub(self.0.len());
-        self.0.extend(stops.into_iter().take(room));
+        for (cloid, px) in stops {
+            if self.known.insert(cloid, px).is_none() {
+                self.order.push_back(cloid);
+            }
+            while self.order.len() > MOST {
+                self.order.pop_front().into_iter().for_each(|oldest| _ = self.known.remove(&oldest));
+            }
+        }
     }
 
     /// Gives the entries that a read shows without a child the stop that they were judged with.
     pub(crate) fn give_to(&self, view: &mut View) {
         let bare = view.orders.values_mut().filter(|order| order.is_entry() && StopAt::of(order).is_none());
-        bare.for_each(|order| order.judged_px = order.cloid.and_then(|cloid| self.0.get(&cloid)).copied());
+        bare.for_each(|order| order.judged_px = order.cloid.and_then(|cloid| self.known.get(&cloid)).copied());
     }
 
     /// All that the next life must know: of what rests and what is on its way, and until that was read of what an earlier life knew.
@@ -44,7 +54,7 @@ impl EarlierStops {
         let resting = resting.filter_map(|order| Some((order.cloid?, StopAt::of(order)?.px)));
         let sent = sent.orders.iter().filter(|order| !order.reduce_only);
         let sent = sent.filter_map(|order| Some((order.cloid?, order.stop?.px)));
-        let earlier = self.0.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
+        let earlier = self.known.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
         let known: BTreeMap<Cloid, Decimal> = earlier.chain(sent).chain(resting).collect();
         known.into_iter().take(MOST).collect()
     }

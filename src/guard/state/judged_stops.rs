@@ -3,7 +3,7 @@
 //! Several may fill before anything is read: each of them goes by its own, and the nearest are no further than they were for the
 //! sake of one that is farther.
 
-use crate::guard::state::cover::{LinePart, sort_parts, total_size};
+use crate::guard::state::cover::{LinePart, bound_parts, sort_parts, total_size};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
@@ -17,15 +17,22 @@ impl JudgedStops {
         Self(parts.into_iter().filter(|part| part.px > Decimal::ZERO).collect())
     }
 
-    /// Any of these may be the one, for as much as it is.
-    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = Decimal>) -> Self {
+    /// Any of these may be the one, for so much.
+    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = Decimal>, size: Decimal) -> Self {
         let furthest = side.furthest(stops.into_iter().filter(|px| *px > Decimal::ZERO));
-        Self(furthest.map(|px| LinePart { px, size: Decimal::ZERO }).into_iter().collect())
+        Self(furthest.map(|px| LinePart { px, size }).into_iter().collect())
     }
 
-    /// Takes in more of them.
-    pub(crate) fn add(&mut self, more: Self) {
+    /// Takes in more of them: one part a stop, and no more parts than a line has.
+    pub(crate) fn add(&mut self, side: PositionSide, more: Self) {
         self.0.extend(more.0);
+        sort_parts(side, &mut self.0);
+        self.0.dedup_by(|part, before| {
+            let is_same = part.px == before.px;
+            before.size = if is_same { before.size.saturating_add(part.size) } else { before.size };
+            is_same
+        });
+        bound_parts(&mut self.0);
     }
 
     /// For a part of just this size: one by one where they come to it, and the farthest for all of it where they do not.
@@ -34,6 +41,19 @@ impl JudgedStops {
             return self.clone();
         }
         Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
+    }
+
+    /// How far a stop may be to cover each part of so much: no farther than it was judged, nor than `widest_px`; that for what nobody
+    /// judged.
+    pub(crate) fn lines(&self, side: PositionSide, size: Decimal, widest_px: Decimal) -> Vec<LinePart> {
+        let mut left = size.max(Decimal::ZERO);
+        let unjudged = LinePart { px: widest_px, size: left };
+        let parts = self.0.iter().copied().chain([unjudged]).map(|part| {
+            let size = part.size.min(left);
+            left = left.saturating_sub(size);
+            LinePart { px: side.nearer_of(part.px, widest_px), size }
+        });
+        parts.filter(|part| part.size > Decimal::ZERO).collect()
     }
 
     pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {

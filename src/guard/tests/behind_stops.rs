@@ -186,11 +186,12 @@ const RESTING: [(&str, &str, &str, u64); 2] = [("1990", "0.8", "1980", 7), ("196
 
 /// Both are among the open orders, and then a client cancels their children; `is_sent` by this life.
 fn rest_without_children(desk: &mut Desk, is_sent: bool, reads_between: u64) -> Vec<Value> {
-    let mut events = Vec::new();
+    let (mut events, mut cloids) = (Vec::new(), Vec::new());
     for (px, size, stop_px, oid) in RESTING.into_iter().filter(|_| is_sent) {
         let decided = desk.ask(group(buy(ETH, px, size), stop(ETH, false, stop_px, size), "normalTpsl"));
         desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": oid}}, "waitingForFill"])));
         desk.now += 10;
+        cloids.push((oid, serde_json::from_value(decided.sent_order(0)["c"].clone()).unwrap()));
         events.push(decided.event);
     }
     let show = |desk: &mut Desk, has_child: bool| {
@@ -200,6 +201,7 @@ fn rest_without_children(desk: &mut Desk, is_sent: bool, reads_between: u64) -> 
         let rests = RESTING.map(|(px, size, stop_px, oid)| {
             let mut entry = open("ETH", "B", px, size, oid);
             entry.children.extend(has_child.then(|| open_stop("ETH", "A", stop_px, size, oid + 1)));
+            entry.cloid = cloids.iter().find(|(of, _)| *of == oid).map(|(_, cloid)| *cloid);
             entry
         });
         desk.show(rests.to_vec());

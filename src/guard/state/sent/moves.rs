@@ -98,7 +98,8 @@ impl SentOrders {
         let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
         let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
         let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
-        JudgedStops::any(side, stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px))))
+        let stops = stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px)));
+        JudgedStops::any(side, stops, change.abs())
     }
 
     /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.
