@@ -25,9 +25,11 @@ impl EarlierStops {
     /// Takes in an action that an earlier life sent.
     pub(crate) fn note(&mut self, action: &Action) {
         let Action::Order(sent) = action else { return };
-        let entry = sent.orders.first().filter(|order| sent.grouping == Grouping::NormalTpsl && !order.reduce_only);
-        let stop_px = sent.orders.iter().find_map(Order::market_stop_px);
-        self.add(entry.and_then(|entry| entry.cloid).zip(stop_px));
+        let Some(entry) = sent.orders.first().filter(|order| !order.reduce_only) else { return };
+        // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
+        let mut stops = sent.orders.iter().filter(|order| order.is_buy != entry.is_buy);
+        let stop_px = stops.find_map(Order::market_stop_px).filter(|_| sent.grouping == Grouping::NormalTpsl);
+        self.add(entry.cloid.zip(stop_px));
     }
 
     /// Takes in what a checkpoint knows.
@@ -57,5 +59,44 @@ impl EarlierStops {
         let earlier = self.known.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
         let known: BTreeMap<Cloid, Decimal> = earlier.chain(sent).chain(resting).collect();
         known.into_iter().take(MOST).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cloid(number: u128) -> Cloid {
+        Cloid(number.to_be_bytes())
+    }
+
+    /// Whatever their client order ids are.
+    #[test]
+    fn of_too_many_the_oldest_are_forgotten() {
+        let mut stops = EarlierStops::default();
+        let all: Vec<(Cloid, Decimal)> = (0..MOST as u128 + 2).rev().map(|at| (cloid(at), Decimal::from(at))).collect();
+        stops.add(all.clone());
+        let known: Vec<bool> = all.iter().map(|(cloid, _)| stops.known.contains_key(cloid)).collect();
+        assert_eq!(known.iter().filter(|is_known| **is_known).count(), MOST);
+        assert_eq!((known.first(), known.get(1), known.get(2)), (Some(&false), Some(&false), Some(&true)));
+    }
+
+    /// An entry with a take-profit and stops on either side; and what has no child.
+    #[test]
+    fn an_entry_has_the_stop_that_closes_what_it_opens() {
+        for (grouping, stop_px) in [("normalTpsl", Some(Decimal::from(1960))), ("na", None)] {
+            let trigger = |is_buy: bool, px: &str| {
+                let trigger = json!({"isMarket": true, "triggerPx": px, "tpsl": "sl"});
+                json!({"a": 1, "b": is_buy, "p": px, "s": "1", "r": true, "t": {"trigger": trigger}})
+            };
+            let entry = json!({"a": 1, "b": true, "p": "2000", "s": "1", "r": false, "t": {"limit": {"tif": "Gtc"}},
+                "c": "0x00000000000000000000000000000007"});
+            let orders = [entry, trigger(true, "2050"), trigger(false, "1960")];
+            let action = json!({"type": "order", "orders": orders, "grouping": grouping});
+            let mut stops = EarlierStops::default();
+            stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap());
+            assert_eq!(stops.known.get(&cloid(7)).copied(), stop_px, "{grouping}");
+        }
     }
 }

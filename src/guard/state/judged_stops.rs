@@ -88,3 +88,38 @@ impl JudgedStops {
         passed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_decimal::dec;
+
+    fn parts(parts: &[(u32, u32)]) -> Vec<LinePart> {
+        parts.iter().map(|(px, size)| LinePart { px: Decimal::from(*px), size: Decimal::from(*size) }).collect()
+    }
+
+    #[test]
+    fn parts_of_one_price_are_one_and_no_more_are_kept_than_a_line_has() {
+        let mut stops = JudgedStops::default();
+        for more in [[(1980, 1), (1900, 2)], [(1900, 4), (1980, 8)], [(1940, 16), (1980, 32)]] {
+            stops.add(PositionSide::Long, JudgedStops::each(parts(&more)));
+        }
+        assert_eq!(stops.0, parts(&[(1980, 41), (1940, 16), (1900, 6)]));
+        stops.add(PositionSide::Long, JudgedStops::each(parts(&(1000..1100).map(|px| (px, 1)).collect::<Vec<_>>())));
+        assert_eq!((stops.0.len(), total_size(&stops.0)), (64, dec!(163)));
+    }
+
+    /// Of five, where a stop may be at 1950 at the farthest.
+    #[test]
+    fn each_part_has_the_nearer_of_its_own_stop_and_the_widest() {
+        for (judged, lines) in [
+            (&[(1980, 2), (1900, 1)][..], &[(1980, 2), (1950, 1), (1950, 2)][..]),
+            (&[(1980, 4), (1960, 3)], &[(1980, 4), (1960, 1)]),
+            (&[], &[(1950, 5)]),
+        ] {
+            let stops = JudgedStops::each(parts(judged));
+            assert_eq!(stops.lines(PositionSide::Long, dec!(5), dec!(1950)), parts(lines), "{judged:?}");
+        }
+        assert!(JudgedStops::each(parts(&[(1980, 2)])).lines(PositionSide::Long, dec!(-1), dec!(1950)).is_empty());
+    }
+}

@@ -273,6 +273,21 @@ fn what_filled_together_goes_part_by_part_by_its_own_stops() {
     }
 }
 
+/// A stop that a client has left there, within the rules but farther away, is no cover of what was judged with a nearer one.
+#[test]
+fn no_stop_that_is_farther_than_the_one_that_was_judged_covers_what_filled() {
+    for (left_px, sends) in [("1979.9", true), ("1980", false)] {
+        let mut desk = desk();
+        rest_without_children(&mut desk, true, 2);
+        desk.now += 600;
+        desk.positions.insert("ETH", dec!(0.8));
+        desk.orders.retain(|order| order.oid != 7);
+        desk.orders.push(open_stop("ETH", "A", left_px, "0.8", 30));
+        let effects = filled_at(&mut desk, dec!(1990));
+        assert_eq!(first_trigger(&effects), sends.then(|| "1980".to_owned()), "{left_px}");
+    }
+}
+
 /// What comes of reads that show a position entered at this price.
 fn filled_at(desk: &mut Desk, px: Decimal) -> Vec<Effects> {
     let mut effects = vec![entered(desk, px)];

@@ -40,7 +40,9 @@ impl OwnStops {
     pub(super) fn note(&mut self, action: &Action, reply: &Value) {
         let Action::Order(sent) = action else { return };
         let rests = reply.pointer("/response/data/statuses/0/resting/oid").and_then(Value::as_u64);
-        let stop_px = sent.orders.iter().find_map(Order::market_stop_px);
+        let is_buy = sent.orders.first().is_some_and(|entry| entry.is_buy);
+        let mut stops = sent.orders.iter().filter(|order| order.is_buy != is_buy);
+        let stop_px = stops.find_map(Order::market_stop_px);
         let judged = rests.zip(stop_px).filter(|_| sent.grouping == Grouping::NormalTpsl);
         self.judged.extend(judged);
     }
