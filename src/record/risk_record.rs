@@ -289,6 +289,9 @@ pub struct Checkpoint {
     /// The orders that rest, by the client that placed them; once of reduce-only ones alone.
     #[serde(alias = "exits_of", deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub orders_of: BTreeMap<Address, Vec<Cloid>>,
+    /// Where the entries that rest are stopped out, as they were judged.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<(Cloid, Decimal)>,
     /// By when the ledger was read.
     #[serde(deserialize_with = "lenient::or_default")]
     pub ledger_ms: u64,

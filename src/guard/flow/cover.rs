@@ -6,6 +6,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::standing_stops::{bare_size, live_for, note_doubted, sure_for};
 use crate::guard::state::stop_geometry::StopGeometry;
@@ -33,7 +34,7 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
     let positions = account.positions.iter().filter_map(|(asset, position)| {
         let side = PositionSide::of(position.szi)?;
         let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
-        let by = guard.watch.enlarged.get(asset).filter(|(enlarged, _)| *enlarged == side).map(|(_, by)| *by);
+        let by = guard.watch.enlarged.get(asset).filter(|(enlarged, _)| *enlarged == side).map(|(_, by)| by.clone());
         let by = by.unwrap_or_default();
         let mid = guard.view.mids.get(asset).copied();
         Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, mid, by })))
@@ -95,31 +96,33 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
 /// put down to it: a first stop goes no farther than the one that it was judged with.
 pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, read: Moment) {
     for (asset, change) in changes {
-        note_one(guard, *asset, *change, |guard, side| {
-            side.furthest(guard.sent.judged_stops(read, &guard.view, (*asset, side), *change))
-        });
+        let Some(side) = side_of(guard, *asset, *change) else { continue };
+        let judged = guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
+        note_one(guard, (*asset, side), judged);
     }
 }
 
-/// The same of a fill, which names its order.
+/// The same of a fill, which names its order. Others of the same moment stay beside it.
 pub(crate) fn note_filled(guard: &mut Guard, (asset, change): (u32, Decimal), oid: u64, read: Moment) {
-    note_one(guard, asset, change, |guard, side| {
-        let named = guard.sent.judged_with(&guard.view, oid);
-        named.or_else(|| side.furthest(guard.sent.judged_stops(read, &guard.view, (asset, side), change)))
-    });
+    // What closes a part was judged with a stop of the other side.
+    let opening = side_of(guard, asset, change).filter(|side| PositionSide::of(change) == Some(*side));
+    let Some(side) = opening else { return };
+    let named = guard.sent.judged_with(&guard.view, oid).map(|px| LinePart { px, size: change.abs() });
+    let of_all = || guard.sent.judged_stops(read, &guard.view, (asset, side), change);
+    let judged = named.map_or_else(of_all, |part| JudgedStops::each([part]));
+    let before = guard.watch.enlarged.get(&asset).filter(|(other, _)| *other == side);
+    let mut all = before.map(|(_, by)| by.judged.clone()).unwrap_or_default();
+    all.add(side, judged);
+    note_one(guard, (asset, side), all);
 }
 
-fn note_one(
-    guard: &mut Guard,
-    asset: u32,
-    change: Decimal,
-    judged_px: impl FnOnce(&Guard, PositionSide) -> Option<Decimal>,
-) {
-    let side = PositionSide::of(guard.view.position(asset)).or_else(|| PositionSide::of(change));
-    let Some(side) = side else { return };
-    let judged_px = judged_px(guard, side);
+fn side_of(guard: &Guard, asset: u32, change: Decimal) -> Option<PositionSide> {
+    PositionSide::of(guard.view.position(asset)).or_else(|| PositionSide::of(change))
+}
+
+fn note_one(guard: &mut Guard, (asset, side): (u32, PositionSide), judged: JudgedStops) {
     let (told, most) = (guard.sent.told_entries(asset, side), guard.sent.may_yet_show(asset, side));
-    guard.watch.enlarged.insert(asset, (side, Enlarged { judged_px, told, most }));
+    guard.watch.enlarged.insert(asset, (side, Enlarged { judged, told, most }));
 }
 
 /// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what
@@ -208,7 +211,8 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
     };
     let at_most = on_tick(side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE)));
     let at_limit = on_tick(side.away(from_px, distance));
-    let tolerated = line.judged_px.map_or(at_most, |px| side.further_of(at_limit, side.nearer_of(px, at_most)));
+    let tolerated =
+        line.judged.furthest(side).map_or(at_most, |px| side.further_of(at_limit, side.nearer_of(px, at_most)));
     // What was lost since it was opened is lost: it counts, as long as the stop can still stand before the price.
     let of_trade = line.opened_px.map(|px| on_tick(side.away(side.nearer_of(mark, px), distance)));
     let at_loss = side.away(mark, distance);
@@ -219,7 +223,7 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         let at_loss = of_trade.filter(|px| geometry.is_losing(*px)).unwrap_or_else(|| on_tick(at_loss));
         if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
-    let judged = line.judged_px.filter(|px| geometry.is_losing(*px));
+    let judged = line.judged.nearest(side).filter(|px| geometry.is_losing(*px));
     let own_px = side.nearest([by_rule, at_loss, judged].into_iter().flatten());
     let own_px = own_px.and_then(|px| geometry.inside_liquidation(px));
     Some(FirstStop { widest_px: side.nearer_of(widest_px, tolerated), own_px })

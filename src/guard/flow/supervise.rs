@@ -121,6 +121,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         for (oid, px) in guard.sent.judged_resting(&guard.view) {
             guard.view.orders.get_mut(&oid).into_iter().for_each(|order| order.judged_px = Some(px));
         }
+        guard.earlier_stops.give_to(&mut guard.view);
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
         guard.forget_order_owners();
         if guard.is_account_older() {

@@ -31,6 +31,7 @@ impl Guard {
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             cloids_of: self.client_cloids.last_by_client(CHECKPOINT_CLOIDS),
             orders_of: self.orders_by_client(),
+            judged: self.earlier_stops.record(&self.view, &self.sent),
             ledger_ms: self.risk.ledger_ms,
             lines: self
                 .lines
@@ -62,6 +63,7 @@ impl Guard {
         for (client, cloids) in checkpoint.cloids_of {
             cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid, Some(client)));
         }
+        self.earlier_stops.add(checkpoint.judged);
         for (client, cloids) in checkpoint.orders_of {
             self.order_owners.extend(cloids.into_iter().map(|cloid| (cloid, client)));
         }
@@ -96,7 +98,10 @@ impl Guard {
         }
         if let Some(client) = decision.client {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
-            sent.flat_map(|action| Action::parse(action)).for_each(|action| self.note_orders_of(client, &action));
+            for action in sent.flat_map(|action| Action::parse(action)) {
+                self.note_orders_of(client, &action);
+                self.earlier_stops.note(&action);
+            }
         }
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());

@@ -63,6 +63,25 @@ pub(crate) fn total_size(parts: &[LinePart]) -> Decimal {
     parts.iter().fold(Decimal::ZERO, |sum, part| sum.saturating_add(part.size))
 }
 
+/// The triggers that a line remembers.
+const MAX_PARTS: usize = 64;
+
+/// Of more triggers than are remembered the two nearest to each other become the tighter of both; the nearest of all is in front.
+pub(crate) fn bound_parts(parts: &mut Vec<LinePart>) {
+    while parts.len() > MAX_PARTS {
+        let gap = |pair: &[LinePart]| match pair {
+            [near, far] => near.px.saturating_sub(far.px).abs(),
+            _ => Decimal::MAX,
+        };
+        let nearest = parts.windows(2).enumerate().min_by_key(|(_, pair)| gap(pair));
+        let Some(place) = nearest.map(|(place, _)| place) else { return };
+        let far = parts.remove(place.saturating_add(1));
+        if let Some(near) = parts.get_mut(place) {
+            near.size = near.size.saturating_add(far.size);
+        }
+    }
+}
+
 /// Puts the nearest trigger in front.
 pub(crate) fn sort_parts(side: PositionSide, parts: &mut [LinePart]) {
     parts.sort_by_key(|part| -part.px.saturating_mul(side.sign()));

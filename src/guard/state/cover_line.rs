@@ -4,15 +4,13 @@
 //! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, tighter, total_size};
+use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, bound_parts, sort_parts, tighter, total_size};
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
-
-/// The triggers that one line remembers; with more of them the two nearest to each other become the tighter of both.
-const MAX_PARTS: usize = 64;
 
 /// The part of the way to the market's price that an entry price goes at least when a position is opened anew.
 const ANEW: Decimal = dec!(0.9);
@@ -24,7 +22,7 @@ const AWAY_PCT: Decimal = dec!(0.2);
 const SLIPPAGE_PCT: Decimal = dec!(1);
 
 /// A position as the last reads show it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct HeldNow {
     /// Without its sign.
     pub(crate) held: Decimal,
@@ -44,10 +42,10 @@ pub(crate) struct Told {
 }
 
 /// What may have enlarged a position since the read before, or opened it anew.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Enlarged {
-    /// The farthest stop that it was judged with.
-    pub(crate) judged_px: Option<Decimal>,
+    /// The stops that it was judged with.
+    pub(crate) judged: JudgedStops,
     /// What the venue told of it.
     pub(crate) told: Option<Told>,
     /// As much as entries may have filled that no read has shown, told or not.
@@ -72,8 +70,8 @@ pub(crate) struct CoverLine {
     parts: Vec<LinePart>,
     /// The price at which what was never covered was opened, as far as it is known.
     pub(crate) opened_px: Option<Decimal>,
-    /// The stop that what was never covered was judged with, as far as it was opened through the guard.
-    pub(crate) judged_px: Option<Decimal>,
+    /// The stops that what was never covered was judged with, as far as it was opened through the guard.
+    pub(crate) judged: JudgedStops,
     /// For what was never covered; `None` until prices are known.
     pub(crate) first_stop: Option<FirstStop>,
     /// Where the guard has sent a stop for what was never covered.
@@ -96,7 +94,7 @@ impl CoverLine {
             held,
             parts: Vec::new(),
             opened_px: entry_px,
-            judged_px: None,
+            judged: JudgedStops::default(),
             first_stop: None,
             sent_px: None,
             liquidation_px: None,
@@ -108,8 +106,8 @@ impl CoverLine {
     }
 
     /// One that was opened since the read before.
-    pub(crate) fn opened(side: PositionSide, now: HeldNow) -> Self {
-        Self { judged_px: now.by.judged_px, ..Self::new(side, now.held, now.entry_px) }
+    pub(crate) fn opened(side: PositionSide, now: &HeldNow) -> Self {
+        Self { judged: now.by.judged.of_size(side, now.held), ..Self::new(side, now.held, now.entry_px) }
     }
 
     /// One that an earlier life remembered.
@@ -131,8 +129,8 @@ impl CoverLine {
 
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
     /// stops are hit first.
-    pub(crate) fn resize(&mut self, position: HeldNow) {
-        let HeldNow { held, entry_px, by: Enlarged { judged_px, .. }, .. } = position;
+    pub(crate) fn resize(&mut self, position: &HeldNow) {
+        let HeldNow { held, entry_px, .. } = *position;
         let has_new = self.uncovered() > Decimal::ZERO;
         if (held, entry_px) != (self.held, self.entry_px) {
             let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
@@ -143,8 +141,7 @@ impl CoverLine {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            let known = self.judged_px.filter(|_| has_new);
-            self.judged_px = self.side.furthest(known.into_iter().chain(judged_px));
+            self.judged.add(self.side, position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -154,6 +151,7 @@ impl CoverLine {
         }
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
+        self.settle_judged(&[]);
     }
 
     /// Takes in the open orders of a read that is of after the last change. Stops that came alive tell of entries that filled.
@@ -165,7 +163,8 @@ impl CoverLine {
             self.parts = parts;
             sort_parts(self.side, &mut self.parts);
             self.shrink_to(self.held);
-            self.bound();
+            bound_parts(&mut self.parts);
+            self.settle_judged(&self.parts.clone());
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
             *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
@@ -174,13 +173,13 @@ impl CoverLine {
 
     /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave
     /// a part away and took it back keeps its line: trading to and fro loosens no stop.
-    fn is_opened_anew(&self, now: HeldNow) -> bool {
+    fn is_opened_anew(&self, now: &HeldNow) -> bool {
         self.is_just_what_was_told(now) || self.is_priced_anew(now) && !self.may_have_grown(now)
     }
 
     /// Whether it is as large as what the venue told to have filled, at the price of that. Where that is too near to the price
     /// of before to tell, it is so once all the stops of what was held were hit.
-    fn is_just_what_was_told(&self, now: HeldNow) -> bool {
+    fn is_just_what_was_told(&self, now: &HeldNow) -> bool {
         let most_left = self.held.min(now.held).saturating_mul(Decimal::ONE.saturating_sub(ANEW));
         let Some(told) = now.by.told.filter(|told| told.size == now.held) else { return false };
         match self.left_of_it(now, told.px, TOLD_AWAY_PCT) {
@@ -196,7 +195,7 @@ impl CoverLine {
     }
 
     /// Whether its entry price has gone nearly all the way to the market's.
-    pub(crate) fn is_priced_anew(&self, now: HeldNow) -> bool {
+    pub(crate) fn is_priced_anew(&self, now: &HeldNow) -> bool {
         let most_left = now.held.saturating_mul(Decimal::ONE.saturating_sub(ANEW));
         let left = now.mark.and_then(|mark| self.left_of_it(now, mark, AWAY_PCT));
         left.is_some_and(|left| left <= most_left)
@@ -204,7 +203,7 @@ impl CoverLine {
 
     /// How much of what was held before is in it, by its entry price, where the rest was traded at `px`; `None` where that is
     /// too near for the entry price to tell.
-    fn left_of_it(&self, now: HeldNow, px: Decimal, away_pct: Decimal) -> Option<Decimal> {
+    fn left_of_it(&self, now: &HeldNow, px: Decimal, away_pct: Decimal) -> Option<Decimal> {
         let (before, entry_px) = (self.entry_px?, now.entry_px?);
         let whole = px.saturating_sub(before);
         let part = entry_px.saturating_sub(before).checked_div(whole)?;
@@ -214,14 +213,14 @@ impl CoverLine {
 
     /// Whether it is what was held before and more, by what filled: the venue told of just that, wherever it trades, or what may
     /// have filled is enough for that, and too little to be all of it.
-    fn has_surely_grown(&self, now: HeldNow) -> bool {
+    fn has_surely_grown(&self, now: &HeldNow) -> bool {
         let grown = now.held.saturating_sub(self.held);
         let is_told = now.by.told.is_some_and(|told| told.size == grown);
         grown > Decimal::ZERO && (is_told || (grown..now.held).contains(&now.by.most))
     }
 
     /// The same by the price at which that was added as well: prices may have been there.
-    fn may_have_grown(&self, now: HeldNow) -> bool {
+    fn may_have_grown(&self, now: &HeldNow) -> bool {
         let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
         let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
         let prices = [mark, before].into_iter().chain(now.mid);
@@ -258,8 +257,7 @@ impl CoverLine {
 
     /// The farthest trigger that it was covered at, or that what was never covered was judged with.
     pub(crate) fn farthest_px(&self) -> Option<Decimal> {
-        let judged_px = self.judged_px.filter(|_| self.uncovered() > Decimal::ZERO);
-        self.side.furthest(self.parts.iter().map(|part| part.px).chain(judged_px))
+        self.side.furthest(self.parts.iter().map(|part| part.px).chain(self.judged.furthest(self.side)))
     }
 
     /// The widest trigger at which what was never covered has cover.
@@ -273,9 +271,7 @@ impl CoverLine {
     pub(crate) fn parts(&self, more: Decimal) -> Vec<LinePart> {
         let mut parts = self.parts.clone();
         let new = self.held.saturating_add(more).saturating_sub(self.remembered());
-        if new > Decimal::ZERO {
-            parts.push(LinePart { px: self.widest_px(), size: new });
-        }
+        parts.extend(self.judged.lines(self.side, new, self.widest_px()));
         sort_parts(self.side, &mut parts);
         parts
     }
@@ -326,19 +322,22 @@ impl CoverLine {
             part.size > Decimal::ZERO
         });
         self.parts = tighter(self.side, &self.parts, &seen);
-        self.bound();
+        bound_parts(&mut self.parts);
+        self.settle_judged(&seen);
     }
 
-    /// Takes the stop that what was never covered was judged with for its line, where the price has passed it already: no
-    /// stop farther away takes its place.
+    /// Forgets what was judged of what is covered now, by these stops, or held no more.
+    fn settle_judged(&mut self, covering: &[LinePart]) {
+        let uncovered = self.uncovered();
+        self.judged.shrink_to(self.side, uncovered, covering);
+    }
+
+    /// Takes the stops that what was never covered was judged with for its line, where the price has passed them already: no
+    /// stop farther away takes their place.
     pub(crate) fn hold_judged(&mut self, mark: Decimal) {
-        let size = self.uncovered();
-        let passed = self.judged_px.filter(|px| size > Decimal::ZERO && !self.side.losing(*px, mark));
-        if let Some(px) = passed {
-            self.parts.push(LinePart { px, size });
-            sort_parts(self.side, &mut self.parts);
-            self.bound();
-        }
+        self.parts.extend(self.judged.take_passed(self.side, mark));
+        sort_parts(self.side, &mut self.parts);
+        bound_parts(&mut self.parts);
     }
 
     /// Forgets so much of what has the price beyond it, once that was closed. What the market did not take keeps its line.
@@ -349,21 +348,6 @@ impl CoverLine {
             part.size = part.size.saturating_sub(gone);
         }
         self.parts.retain(|part| part.size > Decimal::ZERO);
-    }
-
-    fn bound(&mut self) {
-        while self.parts.len() > MAX_PARTS {
-            let gap = |pair: &[LinePart]| match pair {
-                [near, far] => near.px.saturating_sub(far.px).abs(),
-                _ => Decimal::MAX,
-            };
-            let nearest = self.parts.windows(2).enumerate().min_by_key(|(_, pair)| gap(pair));
-            let Some(place) = nearest.map(|(place, _)| place) else { return };
-            let far = self.parts.remove(place.saturating_add(1));
-            if let Some(near) = self.parts.get_mut(place) {
-                near.size = near.size.saturating_add(far.size);
-            }
-        }
     }
 }
 

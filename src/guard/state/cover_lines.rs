@@ -93,9 +93,9 @@ impl CoverLines {
         gone.into_iter().for_each(|(asset, line)| self.ended.add((asset, line.side), line, read_ms));
         for (asset, (side, now)) in positions {
             // Was it there all along, or opened since?
-            let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(*now));
-            let new = || CoverLine::opened(*side, *now);
-            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(*now);
+            let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(now));
+            let new = || CoverLine::opened(*side, now);
+            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(now);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::guard::state::allowance::Allowance;
 use crate::guard::state::book::Book;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::cover_lines::CoverLines;
+use crate::guard::state::earlier_stops::EarlierStops;
 use crate::guard::state::entry_leg::EntryLeg;
 use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::feed::FeedState;
@@ -89,6 +90,8 @@ pub struct Guard {
     pub(in crate::guard) book: Book,
     /// Who placed each order that rests, by its client order id.
     pub(in crate::guard) order_owners: BTreeMap<Cloid, Address>,
+    /// Where what rests since an earlier life was judged to be stopped out.
+    pub(in crate::guard) earlier_stops: EarlierStops,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     /// When this life began.
     pub(in crate::guard) started_ms: Option<u64>,
@@ -175,6 +178,7 @@ impl Guard {
             allowance: Allowance::default(),
             book: Book::default(),
             order_owners: BTreeMap::new(),
+            earlier_stops: EarlierStops::default(),
             api_wallet_valid_until_ms: None,
             started_ms: None,
             shutdown_reason: None,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
-use crate::guard::{Effects, Input, Mode};
+use crate::guard::{Effects, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::side::PositionSide;
 
@@ -99,7 +99,7 @@ fn what_filled_goes_by_its_own_stop_and_by_no_other_s() {
     for (mark, held, closes) in [
         (dec!(1985.1), dec!(1.6), None),
         (dec!(1985), dec!(1.6), Some("1.6")),
-        (dec!(1985), dec!(2.1), None),
+        (dec!(1985), dec!(2.1), Some("1.6")),
         (dec!(1985), dec!(0.5), None),
     ] {
         let mut desk = desk();
@@ -141,7 +141,7 @@ fn a_stop_that_was_sent_for_less_is_no_measure_for_more() {
     for (held, counts) in [(dec!(1), true), (dec!(1.01), false)] {
         let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
         line.sent_px = Some(dec!(1950));
-        line.resize(now(held));
+        line.resize(&now(held));
         line.first_stop = Some(FirstStop { widest_px: dec!(1951), own_px: Some(dec!(1951)) });
         assert_eq!(line.counts(dec!(1950)), counts, "{held}");
     }
@@ -181,44 +181,121 @@ fn what_was_opened_anew_goes_by_the_stop_that_it_was_judged_with() {
     }
 }
 
+/// Two entries rest with stops of their own.
+const RESTING: [(&str, &str, &str, u64); 2] = [("1990", "0.8", "1980", 7), ("1960", "0.6", "1900", 17)];
+
+/// Both are among the open orders, and then a client cancels their children; `is_sent` by this life.
+fn rest_without_children(desk: &mut Desk, is_sent: bool, reads_between: u64) -> Vec<Value> {
+    let (mut events, mut cloids) = (Vec::new(), Vec::new());
+    for (px, size, stop_px, oid) in RESTING.into_iter().filter(|_| is_sent) {
+        let decided = desk.ask(group(buy(ETH, px, size), stop(ETH, false, stop_px, size), "normalTpsl"));
+        desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": oid}}, "waitingForFill"])));
+        desk.now += 10;
+        cloids.push((oid, serde_json::from_value(decided.sent_order(0)["c"].clone()).unwrap()));
+        events.push(decided.event);
+    }
+    let show = |desk: &mut Desk, has_child: bool| {
+        desk.now += 3_000;
+        desk.read_account(desk.now);
+        desk.read_mids(desk.now);
+        let rests = RESTING.map(|(px, size, stop_px, oid)| {
+            let mut entry = open("ETH", "B", px, size, oid);
+            entry.children.extend(has_child.then(|| open_stop("ETH", "A", stop_px, size, oid + 1)));
+            entry.cloid = cloids.iter().find(|(of, _)| *of == oid).map(|(_, cloid)| *cloid);
+            entry
+        });
+        desk.show(rests.to_vec());
+    };
+    (0..3).for_each(|_| show(desk, true));
+    desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 8}, {"a": ETH, "o": 18}]})).reduces();
+    (0..reads_between).for_each(|_| show(desk, false));
+    events
+}
+
 /// A client cancels the child of an entry that rests, of this life or of an earlier one: its stop comes where that stood all the same,
 /// and not where another's is.
 #[test]
 fn an_entry_whose_child_is_cancelled_keeps_the_stop_that_it_was_judged_with() {
     for (is_sent, reads_between) in [(true, 1), (true, 4), (false, 1), (false, 4)] {
         let mut desk = desk();
-        let rests = |px: &str, stop_px: &str, oid: u64, has_child: bool| {
-            let size = if oid == 7 { "0.8" } else { "0.6" };
-            let mut entry = open("ETH", "B", px, size, oid);
-            entry.children.extend(has_child.then(|| open_stop("ETH", "A", stop_px, size, oid + 1)));
-            entry
-        };
-        for (px, stop_px, oid) in [("1990", "1980", 7), ("1960", "1900", 17)].into_iter().filter(|_| is_sent) {
-            let size = if oid == 7 { "0.8" } else { "0.6" };
-            let decided = desk.ask(group(buy(ETH, px, size), stop(ETH, false, stop_px, size), "normalTpsl"));
-            desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": oid}}, "waitingForFill"])));
-            desk.now += 10;
-        }
-        let show = |desk: &mut Desk, has_child: bool| {
-            desk.now += 3_000;
-            desk.read_account(desk.now);
-            desk.read_mids(desk.now);
-            desk.show(vec![rests("1990", "1980", 7, has_child), rests("1960", "1900", 17, has_child)]);
-        };
-        (0..3).for_each(|_| show(&mut desk, true));
-        desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 8}, {"a": ETH, "o": 18}]})).reduces();
-        (0..reads_between).for_each(|_| show(&mut desk, false));
+        rest_without_children(&mut desk, is_sent, reads_between);
         // The price that is known has not come there.
         desk.now += 600;
         desk.positions.insert("ETH", dec!(0.8));
         desk.orders.retain(|order| order.oid != 7);
-        let mut effects = vec![entered(&mut desk, dec!(1990))];
-        for _ in 0..3 {
-            desk.now += 600;
-            effects.extend([desk.read_orders(desk.now), entered(&mut desk, dec!(1990))]);
-        }
+        let effects = filled_at(&mut desk, dec!(1990));
         assert_eq!(first_trigger(&effects), Some("1980".to_owned()), "{is_sent} {reads_between}");
     }
+}
+
+/// The guard dies, or stops and leaves a checkpoint behind, when the children are gone.
+#[test]
+fn a_restart_forgets_no_stop_that_an_entry_was_judged_with() {
+    for has_checkpoint in [false, true] {
+        let mut desk = desk();
+        let sent = rest_without_children(&mut desk, true, 2);
+        let checkpoint: Option<Value> =
+            has_checkpoint.then(|| serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap());
+        let last = sent.last().unwrap()["seq"].as_u64().unwrap() + 20;
+        let mut guard = Guard::new(desk.guard.config.clone(), last);
+        checkpoint.iter().for_each(|record| guard.restore_checkpoint_json(record));
+        sent.iter().filter(|_| !has_checkpoint).for_each(|event| guard.restore_json(event));
+        (desk.guard, desk.now) = (guard, desk.now + 1_000);
+        desk.guard.start(desk.now);
+        desk.step(Input::Universe(universe()));
+        desk.step(Input::ActsFor(None));
+        desk.read();
+        desk.now += 600;
+        desk.positions.insert("ETH", dec!(0.8));
+        desk.orders.retain(|order| order.oid != 7);
+        let effects = filled_at(&mut desk, dec!(1990));
+        assert_eq!(first_trigger(&effects), Some("1980".to_owned()), "{has_checkpoint}");
+    }
+}
+
+/// The price falls through both before anything is read: neither has the stop of the other.
+#[test]
+fn what_filled_together_goes_part_by_part_by_its_own_stops() {
+    for (mark, closes, trigger_px) in [(dec!(1985), None, "1980"), (dec!(1958), Some("0.8"), "1918.9")] {
+        for is_sent in [true, false] {
+            let mut desk = desk();
+            rest_without_children(&mut desk, is_sent, 2);
+            desk.now += 600;
+            desk.mids.insert("ETH".into(), mark);
+            desk.read_mids(desk.now);
+            desk.positions.insert("ETH", dec!(1.4));
+            desk.orders.clear();
+            let effects = filled_at(&mut desk, dec!(1977.1));
+            let closed = effects.iter().flat_map(super::covering_line::closes).next();
+            assert_eq!(closed, closes.map(|size| json!(size)), "{mark} {is_sent}");
+            assert_eq!(first_trigger(&effects).as_deref(), Some(trigger_px), "{mark} {is_sent}");
+        }
+    }
+}
+
+/// A stop that a client has left there, within the rules but farther away, is no cover of what was judged with a nearer one.
+#[test]
+fn no_stop_that_is_farther_than_the_one_that_was_judged_covers_what_filled() {
+    for (left_px, sends) in [("1979.9", true), ("1980", false)] {
+        let mut desk = desk();
+        rest_without_children(&mut desk, true, 2);
+        desk.now += 600;
+        desk.positions.insert("ETH", dec!(0.8));
+        desk.orders.retain(|order| order.oid != 7);
+        desk.orders.push(open_stop("ETH", "A", left_px, "0.8", 30));
+        let effects = filled_at(&mut desk, dec!(1990));
+        assert_eq!(first_trigger(&effects), sends.then(|| "1980".to_owned()), "{left_px}");
+    }
+}
+
+/// What comes of reads that show a position entered at this price.
+fn filled_at(desk: &mut Desk, px: Decimal) -> Vec<Effects> {
+    let mut effects = vec![entered(desk, px)];
+    for _ in 0..3 {
+        desk.now += 600;
+        effects.extend([desk.read_orders(desk.now), entered(desk, px)]);
+    }
+    effects
 }
 
 /// Reads the account with its position entered at this price.

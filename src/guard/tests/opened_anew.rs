@@ -22,7 +22,7 @@ fn covered(held: Decimal) -> CoverLine {
 
 /// How much of it has its line still, once it is read as this.
 fn kept(mut line: CoverLine, now: HeldNow) -> Decimal {
-    line.resize(now);
+    line.resize(&now);
     line.covered_parts().iter().map(|part| part.size).sum()
 }
 
@@ -243,7 +243,7 @@ fn a_position_of_before_an_absence_is_another_once_all_its_stops_were_reached() 
             if !is_away {
                 line.on_orders(&view, ETH, 1, Some(dec!(2500)));
             }
-            line.resize(now(dec!(1), entry_px, dec!(1000000)));
+            line.resize(&now(dec!(1), entry_px, dec!(1000000)));
             line.on_orders(&view, ETH, 2, Some(mark));
             let kept: Decimal = line.covered_parts().iter().map(|part| part.size).sum();
             assert_eq!(kept, if is_away { left } else { dec!(1) }, "{entry_px} {mark} {is_away}");

@@ -31,31 +31,55 @@ fn account(stand: &Stand, name: &str) -> Decimal {
     stand.venue.truth()["account"][name].as_str().unwrap().parse().unwrap()
 }
 
-#[test]
-fn what_rested_is_stopped_out_where_it_was_judged_to_be() {
-    let stand = Stand::up(Mode::Testnet, RULES);
-    for (px, size, stop_px) in [("2500.5", "0.55", "2462.8"), ("2484.4", "0.67", "2481"), ("2476", "0.455", "2451.3")] {
-        enter(&stand, px, size, stop_px);
+/// Entries rest, and their client cancels the children with these triggers.
+fn rest_without_children(stand: &Stand, entries: &[(&str, &str, &str)], cancelled: &[&str]) {
+    for (px, size, stop_px) in entries {
+        enter(stand, px, size, stop_px);
     }
     sleep(SETTLED);
     let truth = stand.venue.truth();
-    let is_child =
-        |order: &&Value| ["2481", "2451.3"].iter().any(|px| is_same(px, order["triggerPx"].as_str().unwrap()));
+    let is_child = |order: &&Value| cancelled.iter().any(|px| is_same(px, order["triggerPx"].as_str().unwrap()));
     let entries = truth["orders"].as_array().unwrap().iter().filter_map(|order| order["children"].as_array());
     let cancels: Vec<Value> =
         entries.flatten().filter(is_child).map(|child| json!({"a": ETH, "o": child["oid"]})).collect();
-    assert_eq!(cancels.len(), 2, "{truth}");
+    assert_eq!(cancels.len(), cancelled.len(), "{truth}");
     stand.send(&json!({"type": "cancel", "cancels": cancels}));
     sleep(SETTLED);
-    let before = account(&stand, "account_value");
-    for px in (1_198..1_250).rev() {
+}
+
+/// The price falls over all that is held, two dollars a step; what is lost by then beside fees.
+fn lost_in_a_fall(stand: &Stand, from: u32, to: u32) -> Decimal {
+    for px in (to / 2..from / 2).rev() {
         stand.venue.price("ETH", &(2 * px).to_string()).unwrap();
         sleep(STEP);
     }
-    until("a flat account", || is_flat(&stand).then_some(()));
+    until("a flat account", || is_flat(stand).then_some(()));
     let truth = stand.venue.truth();
     let fees = truth["fills"].as_array().unwrap().iter().map(|fill| fill["fee"].as_str().unwrap());
     let fees: Decimal = fees.map(|fee| fee.parse::<Decimal>().unwrap()).sum();
-    let lost = before - account(&stand, "account_value") - fees;
-    assert!(lost <= dec!(50), "{lost} lost, {fees} of fees beside it");
+    dec!(10_000) - account(stand, "account_value") - fees
+}
+
+#[test]
+fn what_rested_is_stopped_out_where_it_was_judged_to_be() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    let entries = [("2500.5", "0.55", "2462.8"), ("2484.4", "0.67", "2481"), ("2476", "0.455", "2451.3")];
+    rest_without_children(&stand, &entries, &["2481", "2451.3"]);
+    let lost = lost_in_a_fall(&stand, 2_500, 2_396);
+    assert!(lost <= dec!(50), "{lost} lost");
+}
+
+/// The price leaps over four entries at once, over the stops of three of them as well. Those lose what the leap takes, and the fourth
+/// goes by its own stop: all of them by one that is farther would lose twice what the rules let.
+#[test]
+fn what_a_leap_fills_together_goes_part_by_part_by_its_own_stops() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    let entries =
+        [("2499", "0.95", "2497"), ("2489", "0.95", "2487"), ("2479", "0.95", "2477"), ("2476", "0.455", "2390")];
+    rest_without_children(&stand, &entries, &["2497", "2487", "2477", "2390"]);
+    stand.venue.price("ETH", "2472").unwrap();
+    sleep(SETTLED);
+    let lost = lost_in_a_fall(&stand, 2_472, 2_380);
+    // 49 by the leap, and 39 from 2476 to 2390.
+    assert!(lost <= dec!(90), "{lost} lost");
 }

@@ -82,6 +82,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     // Its own stop comes with it: the reads show that.
     let has_child = step.guard.view.orders.get(&fill.oid).is_some_and(|order| order.child_stop_px.is_some());
     if has_child || is_expected(step.guard, asset, fill) {
+        step.guard.sent.note_fill(fill.oid);
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
         return false;
     }
@@ -100,10 +101,16 @@ fn note_unlisted(guard: &mut Guard, fill: &Fill) {
     }
 }
 
-/// Whether an entry is on its way that this fill may be of: that counts as held already, with its stop, until a read shows it.
+/// Whether an entry is on its way that this fill may be of: that counts as held already, with its stop, until a read shows it. Of what
+/// rests by the last read, or is another order by its id, it is not.
 fn is_expected(guard: &Guard, asset: u32, fill: &Fill) -> bool {
-    let is_buy = fill.side == Side::Buy;
-    guard.sent.orders.iter().any(|order| (order.asset, order.is_buy, order.reduce_only) == (asset, is_buy, false))
+    let (is_buy, is_shown) = (fill.side == Side::Buy, guard.view.orders.contains_key(&fill.oid));
+    let mut entries = guard
+        .sent
+        .orders
+        .iter()
+        .filter(|order| (order.asset, order.is_buy, order.reduce_only) == (asset, is_buy, false));
+    entries.any(|order| order.oid.map_or(!is_shown, |oid| oid == fill.oid))
 }
 
 /// The position after a fill, or why it cannot be.

@@ -7,6 +7,11 @@ use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 
 impl SentOrders {
+    /// Takes note that the live feed has told of a fill of the order with this id.
+    pub(crate) fn note_fill(&mut self, oid: u64) {
+        self.orders.iter_mut().filter(|order| order.oid == Some(oid)).for_each(|order| order.is_filling = true);
+    }
+
     /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
     /// to rest, unless a read has missed it.
     pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {

@@ -3,8 +3,10 @@
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
+use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::Told;
 use crate::guard::state::entry_leg::StopAt;
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -80,7 +82,7 @@ impl SentOrders {
         view: &View,
         (asset, side): (u32, PositionSide),
         change: Decimal,
-    ) -> Vec<Decimal> {
+    ) -> JudgedStops {
         let opening = (asset, side.opening().is_buy(), false);
         let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
         let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
@@ -88,18 +90,16 @@ impl SentOrders {
         let causes = by_price.or_else(|| self.fewest_of(&self.causes(read, view, asset, true), read, asset, change));
         let entries: Vec<Cause> =
             causes.into_iter().flat_map(|causes| told.clone().chain(causes)).filter(is_its).collect();
-        let stops: Vec<Decimal> = match entries.as_slice() {
-            [_, ..] => entries.iter().filter_map(|cause| cause.judged_px).collect(),
-            [] => {
-                let sent = self.orders.iter().chain(&self.unshown.fills);
-                let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
-                let resting =
-                    view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
-                let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
-                stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px))).collect()
-            }
-        };
-        stops.into_iter().filter(|px| *px > Decimal::ZERO).collect()
+        if !entries.is_empty() {
+            let judged = |cause: &Cause| Some(LinePart { px: cause.judged_px?, size: cause.size.abs() });
+            return JudgedStops::each(entries.iter().filter_map(judged));
+        }
+        let sent = self.orders.iter().chain(&self.unshown.fills);
+        let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
+        let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
+        let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
+        let stops = stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px)));
+        JudgedStops::any(side, stops, change.abs())
     }
 
     /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.

@@ -59,6 +59,8 @@ pub(crate) struct SentOrder {
     pub(crate) resting: Option<Resting>,
     /// A read of the open orders that should show it does not: it may have filled.
     pub(crate) is_missed: bool,
+    /// The live feed has told of a fill of it.
+    pub(super) is_filling: bool,
     /// Nothing tells of it any more but the venue's answer to a cancel.
     pub(super) lost: Option<Pause>,
 }
@@ -98,6 +100,7 @@ impl SentOrder {
             unknown: 0,
             resting: None,
             is_missed: false,
+            is_filling: false,
             lost: None,
         }
     }
@@ -125,6 +128,7 @@ impl SentOrder {
             unknown: 0,
             resting: None,
             is_missed: false,
+            is_filling: false,
             lost: None,
         }
     }
@@ -180,11 +184,13 @@ impl SentOrder {
         self.size > Decimal::ZERO
     }
 
-    /// Whether an orders read begun at `begun_ms` should show it and did not, so that its own status is to be asked for now.
+    /// Whether an orders read begun at `begun_ms` should show it and did not, so that its own status is to be asked for now: at once
+    /// where a fill of it was told, which its stop may have undone before any read of the account.
     pub(crate) fn is_to_be_asked(&self, begun_ms: u64, now_ms: u64) -> bool {
         let is_late = matches!(self.phase, Phase::Accepted(at_ms) if begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS));
         let is_asked = self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < ASK_EVERY_MS);
-        is_late && self.oid.is_some() && !is_asked
+        let is_due = is_late || self.phase.is_open() && self.is_filling && self.is_missed;
+        is_due && self.oid.is_some() && !is_asked
     }
 
     /// Takes note that its status is asked for.

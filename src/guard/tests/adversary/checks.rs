@@ -138,9 +138,11 @@ impl Checks {
         self.killed_ms.is_some()
     }
 
-    /// Positions were this, one after the other.
-    pub(super) fn follow(&mut self, held: impl Iterator<Item = (&'static str, Decimal)>) {
-        held.for_each(|(coin, held)| self.lines.entry(coin).or_default().follow(held > Decimal::ZERO, held.abs()));
+    /// Positions were this, one after the other, by entries that were judged with these stops where they are known.
+    pub(super) fn follow(&mut self, held: impl Iterator<Item = (&'static str, Decimal, Option<Decimal>)>) {
+        for (coin, held, judged_px) in held {
+            self.lines.entry(coin).or_default().follow(held > Decimal::ZERO, held.abs(), judged_px);
+        }
     }
 
     /// The guard has read these covers.

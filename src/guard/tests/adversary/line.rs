@@ -25,12 +25,13 @@ pub(super) struct Line {
 impl Line {
     /// Follows the position: a new side has a new line; what is added has none yet, and what goes takes the tightest part of
     /// the line with it.
-    pub(super) fn follow(&mut self, is_long: bool, size: Decimal) {
+    /// What is added by an entry that was judged with a stop has that for its line.
+    pub(super) fn follow(&mut self, is_long: bool, size: Decimal, judged_px: Option<Decimal>) {
         let before = self.cover.size();
         if before.is_zero() || self.cover.is_long != is_long || size.is_zero() {
-            self.cover = Cover { is_long, parts: Vec::new() }.with_more(size);
+            self.cover = Cover { is_long, parts: Vec::new() }.with_more_at(judged_px, size);
         } else if size > before {
-            self.cover = std::mem::take(&mut self.cover).with_more(size - before);
+            self.cover = std::mem::take(&mut self.cover).with_more_at(judged_px, size - before);
         } else if size < before {
             self.cover = self.cover.without_nearest(before - size);
         }
@@ -40,7 +41,7 @@ impl Line {
     /// What is about to go was never the line: what goes in front of a cancel stands beside what it is for until that goes.
     pub(super) fn learn(&mut self, shown: &Shown, books: &Books, leaving: &[Target]) {
         let now = Cover::of(books, shown.coin);
-        self.follow(now.is_long, now.size());
+        self.follow(now.is_long, now.size(), None);
         if now == shown.cover && !now.size().is_zero() {
             self.cover = self.cover.tighter(&Cover::without(books, shown.coin, leaving));
         }
@@ -48,7 +49,7 @@ impl Line {
 
     /// What is looser than the line, and how much of it.
     pub(super) fn look(&mut self, now: &Cover) -> Option<(Decimal, String)> {
-        self.follow(now.is_long, now.size());
+        self.follow(now.is_long, now.size(), None);
         let units = self.cover.unit_by_unit(now).into_iter();
         let looser: Vec<_> = units.filter(|(line, stands, _)| self.is_looser(*stands, *line)).collect();
         let (line, stands, size) = looser.first()?;

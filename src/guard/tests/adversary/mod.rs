@@ -12,6 +12,7 @@ mod line;
 mod moves;
 mod nature;
 mod network;
+mod own_stops;
 mod promise;
 mod requests;
 mod tally;

@@ -224,6 +224,7 @@ impl World {
                 let held = COINS.map(|coin| self.venue.books.held(coin));
                 let reply = self.answer(&send, action);
                 self.note_dearer(&send, held);
+                self.own_stops.note(action, &reply);
                 self.judge_cover(&send, action, &reply, &before);
                 let late = self.late(kind);
                 (SendOutcome::Answered(reply), late)

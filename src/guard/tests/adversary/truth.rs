@@ -99,10 +99,11 @@ impl Cover {
         Self { is_long: self.is_long, parts }
     }
 
-    /// With more units about which nothing is said.
-    pub(super) fn with_more(mut self, size: Decimal) -> Self {
+    /// With more units at this trigger, or about which nothing is said.
+    pub(super) fn with_more_at(mut self, px: Option<Decimal>, size: Decimal) -> Self {
         if !size.is_zero() {
-            self.parts.push((None, size));
+            let place = self.parts.iter().position(|(other, _)| self.is_nearer(px, *other)).unwrap_or(self.parts.len());
+            self.parts.insert(place, (px, size));
         }
         self
     }

@@ -14,6 +14,7 @@ use super::feed;
 use super::leaving::Leaving;
 use super::line::Shown;
 use super::nature::{Nature, Traffic, Trouble};
+use super::own_stops::OwnStops;
 use super::promise::{Broken, Promise};
 use super::tally::Tally;
 use super::told::Told;
@@ -80,6 +81,7 @@ pub(super) struct World {
     pub(super) leaving: Leaving,
     pub(super) told: Told,
     pub(super) waiting: Waiting,
+    pub(super) own_stops: OwnStops,
     /// Answers of the kind that hangs at times, so far.
     pub(super) may_hang: u64,
     pub(super) requests_left: Option<u64>,
@@ -99,7 +101,8 @@ impl World {
     pub(super) fn new(seed: u64, is_traced: bool) -> Self {
         let mut dice = Dice::new(seed);
         let push = feed::push(seed);
-        let nature = Nature { feed: push.as_ref().map(|push| push.manner), ..Nature::draw(&mut dice) };
+        let mut nature = Nature { feed: push.as_ref().map(|push| push.manner), ..Nature::draw(&mut dice) };
+        let own_stops = OwnStops::draw(seed, &mut nature);
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners = nature.manners;
         let checks = Checks::new(&nature, &venue.books);
@@ -130,6 +133,7 @@ impl World {
             leaving: Leaving::default(),
             told: Told::default(),
             waiting: Waiting::default(),
+            own_stops,
             may_hang: 0,
             requests_left: None,
             free_request_ms: 0,
@@ -334,7 +338,7 @@ impl World {
 
     pub(super) fn look(&mut self) {
         let trades = &self.venue.trades[self.followed..];
-        self.checks.follow(trades.iter().map(|trade| (trade.coin, trade.after)));
+        self.checks.follow(trades.iter().map(|trade| (trade.coin, trade.after, self.own_stops.of(trade))));
         self.followed = self.venue.trades.len();
         for broken in self.checks.look(self.now, &self.venue.books) {
             self.fail(broken);

@@ -103,6 +103,67 @@ fn a_fill_of_an_entry_that_is_on_its_way_counts_once() {
     }
 }
 
+/// Another order rests by the last read, and its child is gone: what fills of it is bare, whatever else is on its way.
+#[test]
+fn a_fill_of_what_rests_is_covered_beside_an_entry_that_is_on_its_way() {
+    for (is_answered, oid, is_covered) in [(false, 77, true), (false, 78, false), (true, 77, true), (true, 79, false)] {
+        let mut desk = desk();
+        desk.show(vec![open("ETH", "B", "2000", "0.4", 77)]);
+        let decided = desk.order(with(buy(ETH, "2000", "0.3"), "/t", json!({"limit": {"tif": "Alo"}})));
+        if is_answered {
+            desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 79}}, "waitingForFill"])));
+        }
+        let told = with(fill(&desk, 1, "0", "0.4"), "/oid", json!(oid));
+        let effects = fills(&mut desk, vec![told]);
+        assert_eq!(!stops(&effects).is_empty(), is_covered, "{is_answered} {oid}");
+    }
+}
+
+/// An entry of the other side closes a part of a position, and one of its own side enlarges it, in one moment: the stop that the first was
+/// judged with is none of the position's.
+#[test]
+fn a_fill_that_closes_a_part_brings_no_stop() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(0.5));
+    for has_child in [true, false] {
+        let mut other = open("ETH", "A", "2010", "0.1", 76);
+        other.children.extend(has_child.then(|| open_stop("ETH", "B", "2050", "0.1", 79)));
+        desk.show(vec![open_stop("ETH", "A", "1960", "0.5", 5), other, open("ETH", "B", "1990", "0.2", 77)]);
+        desk.wait(100);
+    }
+    let sold = with(with(fill(&desk, 1, "0.5", "0.1"), "/side", json!("A")), "/oid", json!(76));
+    let bought = fill(&desk, 2, "0.4", "0.2");
+    let mut effects = vec![fills(&mut desk, vec![sold, bought])];
+    desk.orders.truncate(1);
+    desk.positions.insert("ETH", dec!(0.6));
+    for _ in 0..3 {
+        desk.now += 600;
+        effects.extend([desk.read_account(desk.now), desk.read_orders(desk.now)]);
+    }
+    let closed: Vec<Value> = effects.iter().flat_map(crate::guard::tests::covering_line::closes).collect();
+    assert!(closed.is_empty(), "{closed:?}");
+}
+
+/// Its stop may have fired in the same moment, so that no read of the account shows that it filled: the room that it takes is not kept
+/// until reads that lag would have shown it.
+#[test]
+fn an_entry_that_fills_is_asked_for_once_the_open_orders_miss_it() {
+    for is_told in [true, false] {
+        let mut desk = desk();
+        let decided = desk.order(with(buy(ETH, "1990", "0.3"), "/t", json!({"limit": {"tif": "Gtc"}})));
+        desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 79}}, "waitingForFill"])));
+        desk.now += 10;
+        let told = with(fill(&desk, 1, "0", "0.3"), "/oid", json!(79));
+        if is_told {
+            fills(&mut desk, vec![told]);
+        }
+        desk.now += 10;
+        let effects = desk.read_orders(desk.now);
+        let is_asked = reads(&effects).iter().any(|read| matches!(read, Read::OrderStatus { .. }));
+        assert_eq!(is_asked, is_told);
+    }
+}
+
 #[test]
 fn what_a_fill_closes_waits_for_the_read() {
     let mut desk = desk();

@@ -21,6 +21,18 @@ impl World {
         self.post(&json!({"type": "cancel", "cancels": [cancel(coin, oid)]}));
     }
 
+    /// Cancels children that wait for their entries, most of them.
+    pub(super) fn ask_cancel_children(&mut self) {
+        let resting = self.venue.books.orders.values();
+        let children = resting.flat_map(|order| order.children.iter().map(|child| (order.coin == "ETH", child.oid)));
+        let all: Vec<(bool, u64)> = children.collect();
+        let named = all.into_iter().filter(|_| !self.dice.one_in(4));
+        let cancels: Vec<Value> = named.map(|(is_eth, oid)| cancel(if is_eth { "ETH" } else { "SOL" }, oid)).collect();
+        if !cancels.is_empty() {
+            self.post(&json!({"type": "cancel", "cancels": cancels}));
+        }
+    }
+
     /// Cancels what no read has shown: the ids are counted up by the venue.
     pub(super) fn ask_cancel_guess(&mut self, coin: &'static str) {
         let last = self.venue.next_oid;

@@ -1,0 +1,102 @@
+//! The stops that entries of an earlier life were judged with. Where a client has taken their children away nothing at the venue tells
+//! of them, and what such an entry opens must have no stop farther away for the sake of a restart.
+
+use crate::base::address::Cloid;
+use crate::guard::state::entry_leg::StopAt;
+use crate::guard::state::sent::ledger::SentOrders;
+use crate::guard::state::view::View;
+use crate::venue::action::{Action, Grouping};
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, VecDeque};
+
+/// As many are kept, the newest; the venue lets a thousand orders rest.
+const MOST: usize = 4_000;
+
+/// Stops by the client order id of their entry.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EarlierStops {
+    known: BTreeMap<Cloid, Decimal>,
+    /// Oldest first.
+    order: VecDeque<Cloid>,
+}
+
+impl EarlierStops {
+    /// Takes in an action that an earlier life sent.
+    pub(crate) fn note(&mut self, action: &Action) {
+        let Action::Order(sent) = action else { return };
+        let Some(entry) = sent.orders.first().filter(|order| !order.reduce_only) else { return };
+        // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
+        let mut stops = sent.orders.iter().filter(|order| order.is_buy != entry.is_buy);
+        let stop_px = stops.find_map(Order::market_stop_px).filter(|_| sent.grouping == Grouping::NormalTpsl);
+        self.add(entry.cloid.zip(stop_px));
+    }
+
+    /// Takes in what a checkpoint knows.
+    pub(crate) fn add(&mut self, stops: impl IntoIterator<Item = (Cloid, Decimal)>) {
+        for (cloid, px) in stops {
+            if self.known.insert(cloid, px).is_none() {
+                self.order.push_back(cloid);
+            }
+            while self.order.len() > MOST {
+                self.order.pop_front().into_iter().for_each(|oldest| _ = self.known.remove(&oldest));
+            }
+        }
+    }
+
+    /// Gives the entries that a read shows without a child the stop that they were judged with.
+    pub(crate) fn give_to(&self, view: &mut View) {
+        let bare = view.orders.values_mut().filter(|order| order.is_entry() && StopAt::of(order).is_none());
+        bare.for_each(|order| order.judged_px = order.cloid.and_then(|cloid| self.known.get(&cloid)).copied());
+    }
+
+    /// All that the next life must know: of what rests and what is on its way, and until that was read of what an earlier life knew.
+    pub(crate) fn record(&self, view: &View, sent: &SentOrders) -> Vec<(Cloid, Decimal)> {
+        let resting = view.orders.values().filter(|order| order.is_entry());
+        let resting = resting.filter_map(|order| Some((order.cloid?, StopAt::of(order)?.px)));
+        let sent = sent.orders.iter().filter(|order| !order.reduce_only);
+        let sent = sent.filter_map(|order| Some((order.cloid?, order.stop?.px)));
+        let earlier = self.known.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
+        let known: BTreeMap<Cloid, Decimal> = earlier.chain(sent).chain(resting).collect();
+        known.into_iter().take(MOST).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cloid(number: u128) -> Cloid {
+        Cloid(number.to_be_bytes())
+    }
+
+    /// Whatever their client order ids are.
+    #[test]
+    fn of_too_many_the_oldest_are_forgotten() {
+        let mut stops = EarlierStops::default();
+        let all: Vec<(Cloid, Decimal)> = (0..MOST as u128 + 2).rev().map(|at| (cloid(at), Decimal::from(at))).collect();
+        stops.add(all.clone());
+        let known: Vec<bool> = all.iter().map(|(cloid, _)| stops.known.contains_key(cloid)).collect();
+        assert_eq!(known.iter().filter(|is_known| **is_known).count(), MOST);
+        assert_eq!((known.first(), known.get(1), known.get(2)), (Some(&false), Some(&false), Some(&true)));
+    }
+
+    /// An entry with a take-profit and stops on either side; and what has no child.
+    #[test]
+    fn an_entry_has_the_stop_that_closes_what_it_opens() {
+        for (grouping, stop_px) in [("normalTpsl", Some(Decimal::from(1960))), ("na", None)] {
+            let trigger = |is_buy: bool, px: &str| {
+                let trigger = json!({"isMarket": true, "triggerPx": px, "tpsl": "sl"});
+                json!({"a": 1, "b": is_buy, "p": px, "s": "1", "r": true, "t": {"trigger": trigger}})
+            };
+            let entry = json!({"a": 1, "b": true, "p": "2000", "s": "1", "r": false, "t": {"limit": {"tif": "Gtc"}},
+                "c": "0x00000000000000000000000000000007"});
+            let orders = [entry, trigger(true, "2050"), trigger(false, "1960")];
+            let action = json!({"type": "order", "orders": orders, "grouping": grouping});
+            let mut stops = EarlierStops::default();
+            stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap());
+            assert_eq!(stops.known.get(&cloid(7)).copied(), stop_px, "{grouping}");
+        }
+    }
+}

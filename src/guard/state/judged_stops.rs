@@ -1,0 +1,125 @@
+//! The stops that entries were judged with, part by part, until stops cover what they have opened.
+//!
+//! Several may fill before anything is read: each of them goes by its own, and the nearest are no further than they were for the
+//! sake of one that is farther.
+
+use crate::guard::state::cover::{LinePart, bound_parts, sort_parts, total_size};
+use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
+
+/// Stops with the sizes that they were judged for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct JudgedStops(Vec<LinePart>);
+
+impl JudgedStops {
+    /// Of fills that are known one by one.
+    pub(crate) fn each(parts: impl IntoIterator<Item = LinePart>) -> Self {
+        Self(parts.into_iter().filter(|part| part.px > Decimal::ZERO).collect())
+    }
+
+    /// Any of these may be the one, for so much.
+    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = Decimal>, size: Decimal) -> Self {
+        let furthest = side.furthest(stops.into_iter().filter(|px| *px > Decimal::ZERO));
+        Self(furthest.map(|px| LinePart { px, size }).into_iter().collect())
+    }
+
+    /// Takes in more of them: one part a stop, and no more parts than a line has.
+    pub(crate) fn add(&mut self, side: PositionSide, more: Self) {
+        self.0.extend(more.0);
+        sort_parts(side, &mut self.0);
+        self.0.dedup_by(|part, before| {
+            let is_same = part.px == before.px;
+            before.size = if is_same { before.size.saturating_add(part.size) } else { before.size };
+            is_same
+        });
+        bound_parts(&mut self.0);
+    }
+
+    /// For a part of just this size: one by one where they come to it, and the farthest for all of it where they do not.
+    pub(crate) fn of_size(&self, side: PositionSide, size: Decimal) -> Self {
+        if total_size(&self.0) == size {
+            return self.clone();
+        }
+        Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
+    }
+
+    /// How far a stop may be to cover each part of so much: no farther than it was judged, nor than `widest_px`; that for what nobody
+    /// judged.
+    pub(crate) fn lines(&self, side: PositionSide, size: Decimal, widest_px: Decimal) -> Vec<LinePart> {
+        let mut left = size.max(Decimal::ZERO);
+        let unjudged = LinePart { px: widest_px, size: left };
+        let parts = self.0.iter().copied().chain([unjudged]).map(|part| {
+            let size = part.size.min(left);
+            left = left.saturating_sub(size);
+            LinePart { px: side.nearer_of(part.px, widest_px), size }
+        });
+        parts.filter(|part| part.size > Decimal::ZERO).collect()
+    }
+
+    pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {
+        side.furthest(self.0.iter().map(|part| part.px))
+    }
+
+    pub(crate) fn nearest(&self, side: PositionSide) -> Option<Decimal> {
+        side.nearest(self.0.iter().map(|part| part.px))
+    }
+
+    /// Leaves those of so much at most: what these stops stand for goes first, and the farthest then.
+    pub(crate) fn shrink_to(&mut self, side: PositionSide, size: Decimal, covering: &[LinePart]) {
+        let mut gone = total_size(&self.0).saturating_sub(size).max(Decimal::ZERO);
+        let mut take = |part: &mut LinePart, most: Decimal| {
+            let taken = gone.min(part.size).min(most);
+            gone = gone.saturating_sub(taken);
+            part.size = part.size.saturating_sub(taken);
+        };
+        sort_parts(side, &mut self.0);
+        for stop in covering {
+            let its = self.0.iter_mut().filter(|part| part.px == stop.px);
+            its.for_each(|part| take(part, stop.size));
+        }
+        self.0.iter_mut().rev().for_each(|part| take(part, Decimal::MAX));
+        self.0.retain(|part| part.size > Decimal::ZERO);
+    }
+
+    /// Takes out those that the price has passed.
+    pub(crate) fn take_passed(&mut self, side: PositionSide, mark: Decimal) -> Vec<LinePart> {
+        let (left, passed) = std::mem::take(&mut self.0).into_iter().partition(|part| side.losing(part.px, mark));
+        self.0 = left;
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_decimal::dec;
+
+    fn parts(parts: &[(u32, u32)]) -> Vec<LinePart> {
+        parts.iter().map(|(px, size)| LinePart { px: Decimal::from(*px), size: Decimal::from(*size) }).collect()
+    }
+
+    #[test]
+    fn parts_of_one_price_are_one_and_no_more_are_kept_than_a_line_has() {
+        let mut stops = JudgedStops::default();
+        for more in [[(1980, 1), (1900, 2)], [(1900, 4), (1980, 8)], [(1940, 16), (1980, 32)]] {
+            stops.add(PositionSide::Long, JudgedStops::each(parts(&more)));
+        }
+        assert_eq!(stops.0, parts(&[(1980, 41), (1940, 16), (1900, 6)]));
+        stops.add(PositionSide::Long, JudgedStops::each(parts(&(1000..1100).map(|px| (px, 1)).collect::<Vec<_>>())));
+        assert_eq!((stops.0.len(), total_size(&stops.0)), (64, dec!(163)));
+    }
+
+    /// Of five, where a stop may be at 1950 at the farthest.
+    #[test]
+    fn each_part_has_the_nearer_of_its_own_stop_and_the_widest() {
+        for (judged, lines) in [
+            (&[(1980, 2), (1900, 1)][..], &[(1980, 2), (1950, 1), (1950, 2)][..]),
+            (&[(1980, 4), (1960, 3)], &[(1980, 4), (1960, 1)]),
+            (&[], &[(1950, 5)]),
+        ] {
+            let stops = JudgedStops::each(parts(judged));
+            assert_eq!(stops.lines(PositionSide::Long, dec!(5), dec!(1950)), parts(lines), "{judged:?}");
+        }
+        assert!(JudgedStops::each(parts(&[(1980, 2)])).lines(PositionSide::Long, dec!(-1), dec!(1950)).is_empty());
+    }
+}
