@@ -134,6 +134,10 @@ fn a_fill_that_closes_a_part_brings_no_stop() {
     let sold = with(with(fill(&desk, 1, "0.5", "0.1"), "/side", json!("A")), "/oid", json!(76));
     let bought = fill(&desk, 2, "0.4", "0.2");
     let mut effects = vec![fills(&mut desk, vec![sold, bought])];
+    let line = desk.guard.lines.get(ETH).unwrap();
+    let of_the_other = line.record(ETH).parts.into_iter().map(|(px, _)| px).chain(line.judged.nearest(line.side));
+    let of_the_other: Vec<Decimal> = of_the_other.filter(|px| *px > dec!(2010)).collect();
+    assert!(of_the_other.is_empty(), "{of_the_other:?}");
     desk.orders.truncate(1);
     desk.positions.insert("ETH", dec!(0.6));
     for _ in 0..3 {
