@@ -70,7 +70,10 @@ pub struct TransferRecord {
     pub hash: String,
     /// The venue's name of it.
     pub kind: String,
-    /// How many of the same time, hash and name go before it.
+    /// A digest of what it says; empty where it was recorded without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+    /// How many of the same in all of that go before it.
     #[serde(default)]
     pub nth: u64,
 }

@@ -114,6 +114,9 @@ pub struct Transfer {
     pub why: Text,
     /// The venue's hash of it.
     pub hash: String,
+    /// A digest of what the venue's row says: it tells those of one moment, name and hash apart.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub digest: String,
     /// When it was at the venue, UTC ms.
     pub time: u64,
     /// Whether it was fetched after the fact.

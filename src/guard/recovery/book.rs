@@ -51,8 +51,8 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
         Kind::Balance(balance) => book.restore_balance(balance),
         Kind::Transfer(row) => {
             book.sum_transfer(row);
-            let (time, hash, kind) = (row.time, row.hash.clone(), row.what.clone());
-            book.transfers.insert_next(TransferRecord { time, hash, kind, nth: 0 });
+            let (time, hash, kind, digest) = (row.time, row.hash.clone(), row.what.clone(), row.digest.clone());
+            book.transfers.insert_next(TransferRecord { time, hash, kind, digest, nth: 0 });
         }
         Kind::Decision(decision) if guard.config.mode != Mode::Paper => {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);

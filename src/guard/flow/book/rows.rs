@@ -2,9 +2,9 @@
 
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::FundingId;
+use crate::guard::state::book::entry::Entries;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::risk::transfers::{BalanceScope, Transfer, kind_of, moved_by};
-use crate::record::book_record::TransferRecord;
+use crate::guard::state::risk::transfers::{BalanceScope, Transfer, moved_by};
 use crate::record::money;
 use crate::venue::fill::Fill;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, LedgerUpdate};
@@ -199,23 +199,16 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     }
     let mut updates: Vec<&LedgerUpdate> = updates.iter().collect();
     updates.sort_by_key(|update| update.time);
-    let mut alike: BTreeMap<TransferRecord, u64> = BTreeMap::new();
+    let mut entries = Entries::default();
     for update in updates {
-        let (time, hash, kind) = (update.time, update.hash.clone(), kind_of(update));
-        let first = TransferRecord { time, hash, kind, nth: 0 };
-        let nth = alike.entry(first.clone()).or_default();
-        let id = TransferRecord { nth: *nth, ..first };
-        *nth = nth.saturating_add(1);
-        if step.guard.book.transfers.is_known(&id) {
-            continue;
-        }
+        let Some(id) = entries.new_one(update, &step.guard.book.transfers) else { continue };
         if !can_record(step) {
             return;
         }
         let Some((usdc, why)) = moved(step, update) else { continue };
+        let (what, hash, digest, time) = (id.kind.clone(), id.hash.clone(), id.digest.clone(), id.time);
         let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
-        let (what, hash) = (id.kind.clone(), id.hash.clone());
-        let event = money::Transfer { what, usdc, why: why.into(), hash, time, late };
+        let event = money::Transfer { what, usdc, why: why.into(), hash, digest, time, late };
         step.guard.book.sum_transfer(&event);
         step.record(event);
         step.guard.book.transfers.insert(id);

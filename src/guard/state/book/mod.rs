@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod chains;
 pub(crate) mod elsewhere;
+pub(crate) mod entry;
 pub(crate) mod held;
 pub(crate) mod modes;
 pub(crate) mod moment;

@@ -176,3 +176,25 @@ fn a_row_moved_the_purse_of_its_own_time() {
         assert!(told(&world).is_empty(), "{:?}", told(&world));
     }
 }
+
+/// Rows of one moment and hash are shown one after the other, the first of them last; and a death lies between.
+#[test]
+fn rows_that_differ_in_the_amount_alone_are_each_there_once() {
+    for dies in [false, true] {
+        let mut world = BookWorld::new(1, false);
+        world.live(60);
+        let time = world.venue.now;
+        let row = |usdc: &str| json!({"time": time, "hash": "0x0", "delta": {"type": "deposit", "usdc": usdc}});
+        let all = [row("5"), row("7"), row("7"), row("9")];
+        for shown in [&all[1..2], &all[..2], &all[..], &all[..]] {
+            let updates = ledger(&json!(shown)).unwrap().rows;
+            world.step(Input::Ledger { updates, begun_ms: world.venue.now });
+            if dies {
+                world.die(0);
+                world.rise();
+            }
+        }
+        let kept: Vec<_> = world.of_kind("transfer").iter().map(|row| row["usdc"].as_str().unwrap()).collect();
+        assert_eq!(kept, ["7", "5", "7", "9"]);
+    }
+}
