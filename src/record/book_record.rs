@@ -42,6 +42,24 @@ pub struct BookRecord {
     /// Where fills are missing, and not told of yet.
     #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<GapRecord>,
+    /// The fills of each market's newest moment, where others of it may still come.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<MomentRecord>,
+}
+
+/// The fills of a market's newest moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MomentRecord {
+    /// The market.
+    pub coin: String,
+    /// The moment, UTC ms.
+    pub time_ms: u64,
+    /// The position before it, when that was reached and when it was opened, as far as all of that is known.
+    pub before: Option<(Decimal, u64, Option<u64>)>,
+    /// What fills of before it, that came after its first one, have changed of that.
+    pub late: Decimal,
+    /// Trade id, order id, and the positions before and after each.
+    pub links: Vec<(u64, u64, Decimal, Decimal)>,
 }
 
 /// A place where fills are missing.

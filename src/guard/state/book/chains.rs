@@ -3,12 +3,12 @@
 
 use crate::guard::state::book::held::{Held, Link};
 use crate::guard::state::book::moment::Moment;
-use crate::record::book_record::GapRecord;
 use crate::venue::fill::{Fill, FillId};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod ordered;
+mod recorded;
 #[cfg(test)]
 mod tests;
 
@@ -216,14 +216,6 @@ impl Chains {
         self.gaps.drain(..over);
     }
 
-    /// The places where fills are missing, for the next life.
-    pub(crate) fn gap_records(&self) -> Vec<GapRecord> {
-        let gaps = self.gaps.iter().cloned();
-        let record =
-            |Gap { coin, from_ms, to_ms, from, to, left, .. }| GapRecord { coin, from_ms, to_ms, from, to, left };
-        gaps.map(record).collect()
-    }
-
     /// Whether a fill of before all that is read is one of those that are missing.
     pub(crate) fn lacks(&self, fill: &Fill) -> bool {
         self.gaps.iter().any(|gap| gap.lacks(fill))
@@ -239,14 +231,6 @@ impl Chains {
     pub(crate) fn looked(&mut self, since_ms: u64, up_to_ms: u64) {
         let gaps = self.gaps.iter_mut().filter(|gap| since_ms <= gap.looked_ms);
         gaps.for_each(|gap| gap.looked_ms = gap.looked_ms.max(up_to_ms));
-    }
-
-    /// Takes in one that an earlier life has found: it is looked for anew. Where a part of it was found nobody knows which, so it is
-    /// not looked for behind what is read.
-    pub(crate) fn restore_gap(&mut self, GapRecord { coin, from_ms, to_ms, from, to, left }: GapRecord) {
-        let looked_ms = if left == to.saturating_sub(from) { from_ms } else { u64::MAX };
-        let found = Vec::new();
-        self.add_gap(Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0, looked_ms, found });
     }
 
     /// An earlier life has told that fills are missing between these times.

@@ -180,6 +180,7 @@ impl Book {
             positions: positions.clone().map(|(coin, held)| (coin.clone(), held.after, held.time_ms)).collect(),
             opened: positions.filter_map(|(coin, held)| Some((coin.clone(), held.opened_ms?))).collect(),
             gaps: self.chains.gap_records(),
+            moments: self.chains.moment_records(self.fills.before_ms()),
         };
         let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
         is_read.then_some(record)
@@ -294,6 +295,7 @@ impl Book {
             let opened_ms = opened.get(&coin).copied();
             self.chains.restore(coin, Held { after, time_ms, opened_ms });
         }
+        record.moments.into_iter().for_each(|moment| self.chains.restore_moment(moment));
     }
 }
 

@@ -23,6 +23,16 @@ impl Moment {
         Self { before, late: Decimal::ZERO, links: vec![first] }
     }
 
+    /// One that an earlier life began.
+    pub(crate) fn restored(before: Option<Held>, late: Decimal, links: Vec<Link>) -> Self {
+        Self { before, late, links }
+    }
+
+    /// Its fills, as they were told.
+    pub(crate) fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// Takes in one more; whether there was room.
     pub(crate) fn push(&mut self, link: Link) -> bool {
         let has_room = self.links.len() < MOST_LINKS;
