@@ -92,10 +92,17 @@ fn a_damaged_journal_is_refused_by_file_line_and_byte() {
         assert!(said.contains(&place), "{name}: {place} is not in {said}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text, "{name}: nothing is repaired");
     }
-    // A file that is shorter than it is known to have been is refused at its end.
+    // A file that ends within the batch that was written last is refused where that batch begins.
+    let last_word = 1 + lines.iter().rposition(|line| line.contains("\"kind\":\"balance\"")).unwrap();
+    let text = [&good[..start_of(6) + 20], "\n", &lines[6..].concat()].concat();
+    fs::write(&file, &text).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    let place = format!("{}, line {last_word}, byte {}: these bytes are not", file.display(), start_of(last_word));
+    assert!(text.len() > start_of(last_word) && said.contains(&place), "a line cut short: {place} is not in {said}");
+    // One that ends before that batch is refused at its end.
     for (name, text) in [
         ("lines missing", [&lines[..3], &lines[8..]].concat().concat()),
-        ("a line cut short", [&good[..start_of(6) + 20], "\n", &lines[6..].concat()].concat()),
+        ("a line cut short and one missing", [&good[..start_of(6) + 20], "\n", &lines[7..].concat()].concat()),
         ("the last lines missing", lines[..lines.len() - 4].concat()),
     ] {
         fs::write(&file, &text).unwrap();

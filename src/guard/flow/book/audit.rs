@@ -51,14 +51,13 @@ pub(super) fn run(step: &mut Step<'_>) {
         return compared(step, &candidate, None, CHANGED);
     }
     if step.guard.book.account.opening().is_none() {
-        // What came while nobody watched is read first.
+        // What came while nobody watched is read first: one that was read by then will do, for rows are of later or are not.
         let book = &step.guard.book;
         let is_caught_up = book.fill_reads.read_ms.is_some() && book.funding_reads.read_ms.is_some();
         if is_caught_up {
-            open(step, &candidate);
-            return compared(step, &candidate, Some(Decimal::ZERO), "");
+            open_with_newest(step, candidate);
         }
-        return drop_it(step);
+        return;
     }
     if candidate.mode == AccountMode::Unified && step.guard.book.chains.holds_elsewhere() {
         return not_comparable(step, &candidate);
@@ -146,6 +145,14 @@ fn not_comparable(step: &mut Step<'_>, candidate: &Candidate) {
         None => {}
     }
     drop_it(step);
+}
+
+/// The sum begins with the account as it was read last.
+fn open_with_newest(step: &mut Step<'_>, candidate: Candidate) {
+    let newest = newest(step).unwrap_or(candidate);
+    step.guard.book.audit.looked_ms = newest.standing.at_ms;
+    open(step, &newest);
+    compared(step, &newest, Some(Decimal::ZERO), "");
 }
 
 fn open(step: &mut Step<'_>, candidate: &Candidate) {
@@ -306,16 +313,20 @@ fn compared(step: &mut Step<'_>, candidate: &Candidate, difference: Option<Decim
     }
 }
 
-/// The last word of a life: the account as it was read last, where it was ever compared.
+/// The last word of a life: the account as it was read last. Where there is no sum yet it begins there, so that the next life
+/// has all that comes after.
 pub(super) fn end(step: &mut Step<'_>) {
-    if step.guard.book.audit.last.is_none() {
-        return;
-    }
     drop_it(step);
     step.guard.book.audit.looked_ms = 0;
     look(step);
-    let Some(Candidate { standing, .. }) = step.guard.book.audit.candidate.take() else { return };
-    let book = &mut step.guard.book;
+    let Some(candidate) = step.guard.book.audit.candidate.take() else { return };
+    let (standing, book) = (candidate.standing, &mut step.guard.book);
+    if candidate.mode != book.audit.mode.unwrap_or(candidate.mode) || book.is_looking_elsewhere(Some(candidate.mode)) {
+        return;
+    }
+    if book.account.opening().is_none() {
+        return open_with_newest(step, candidate);
+    }
     let (Some(difference), Some(sums)) = (book.account.compare(standing), book.account.sums_at(standing.at_ms)) else {
         return;
     };

@@ -56,6 +56,51 @@ fn an_empty_answer_after_an_absence_loses_nothing() {
     }
 }
 
+/// The account was read before the rows were: it is what the sum begins with, and no other read is waited for.
+#[test]
+fn the_first_sum_waits_for_the_rows_alone() {
+    for has_feed in [false, true] {
+        let mut world = BookWorld::new(1, has_feed);
+        world.venue.now += 1_000;
+        world.read_account();
+        for _ in 0..30 {
+            world.venue.now += 1_000;
+            world.step(Input::Tick);
+            while !world.reads.is_empty() {
+                world.answer();
+            }
+        }
+        assert_eq!(world.of_kind("balance").len(), 1, "{has_feed}");
+    }
+}
+
+/// A life ends before any row was read: the account as it was then is where the sum begins, and the next life has what came since.
+#[test]
+fn a_life_without_a_sum_has_its_last_word() {
+    for has_feed in [false, true] {
+        let mut world = BookWorld::new(1, has_feed);
+        for life in 1..=3_usize {
+            world.venue.now += 1_000;
+            world.read_account();
+            world.step(Input::Shutdown { reason: "terminated".to_owned() });
+            world.step(Input::SendsEnded);
+            assert_eq!(world.of_kind("balance").len(), life, "{has_feed}");
+            world.take_checkpoint();
+            world.die(0);
+            world.venue.now += 600_000;
+            world.rise();
+        }
+        world.venue.now += 600_000;
+        world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.venue.now += 600_000;
+        world.live(300);
+        world.hold_to_record();
+        let (first, last) = (world.of_kind("balance")[0], *world.of_kind("balance").last().unwrap());
+        assert_eq!((&last["opened_ms"], last["difference"].as_str()), (&first["venue_ms"], Some("0")), "{last}");
+        assert!(last["fees"] != "0" && told(&world).is_empty(), "{last} {:?}", told(&world));
+    }
+}
+
 /// Nothing is held but a token, which a fill has just paid with the balance.
 #[test]
 fn a_fill_of_another_purse_is_known_to_the_next_life() {
