@@ -35,6 +35,8 @@ pub enum RiskRecord {
     HaltEnded(HaltEnded),
     /// Whom actions are for was found out.
     Role(Role),
+    /// Where the account keeps its equity was read.
+    Mode(ModeSeen),
     /// Everything is closed for the sake of a halt.
     Flatten(HaltFlatten),
     /// A person cleared the drawdown halt.
@@ -234,6 +236,20 @@ pub struct Role {
     pub at_ms: u64,
     /// Whether they must.
     pub acts_for_account: Option<bool>,
+}
+
+/// The account's mode as a life read it first, and as it changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModeSeen {
+    /// When it was read, UTC ms.
+    pub at_ms: u64,
+    /// Whether all of the account is one purse.
+    pub unified: bool,
+    /// It was so at some moment between these of the venue's, UTC ms.
+    pub from_ms: u64,
+    /// See `from_ms`.
+    pub to_ms: u64,
 }
 
 /// The flatten event that serves a halt: later rounds, also of a later life, are of it.

@@ -16,6 +16,10 @@ pub(super) fn restore_checkpoint(guard: &mut Guard, record: Option<BookRecord>, 
     if record.is_some() {
         guard.book.covered_seq = seq;
     }
+    let sum = record.as_ref().and_then(|record| record.sum.as_ref());
+    if let Some((is_unified, up_to_ms)) = sum.and_then(|sum| Some((sum.is_unified?, sum.up_to_ms))) {
+        guard.risk.modes.restore(is_unified, (up_to_ms, up_to_ms));
+    }
     match record {
         Some(record) => guard.book.restore(record),
         None => guard.book.begin(at_ms),
@@ -48,7 +52,12 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
             book.chains.settle(event.at_ms);
             book.chains.forget_gap(*from_ms, *to_ms);
         }
-        Kind::Balance(balance) => book.restore_balance(balance),
+        Kind::Balance(balance) => {
+            book.restore_balance(balance);
+            if let Some(is_unified) = balance.unified.filter(|_| balance.equity.is_some()) {
+                guard.risk.modes.restore(is_unified, (balance.venue_ms, balance.venue_ms));
+            }
+        }
         Kind::Transfer(row) => {
             book.sum_transfer(row);
             let (time, hash, kind, digest) = (row.time, row.hash.clone(), row.what.clone(), row.digest.clone());

@@ -46,6 +46,7 @@ impl Guard {
                 let is_named = role.acts_for_account;
                 self.acts_for = is_named.map(|is_named| is_named.then_some(self.config.account));
             }
+            RiskRecord::Mode(seen) => self.risk.modes.restore(seen.unified, (seen.from_ms, seen.to_ms)),
             RiskRecord::Line(moved) => self.lines.restore(moved.line),
             RiskRecord::Checkpoint(checkpoint) => {
                 self.risk.ledger_ms = self.risk.ledger_ms.max(checkpoint.ledger_ms);

@@ -281,6 +281,6 @@ fn the_golden_lines_hold_every_kind() {
         lines.lines().map(kind).collect()
     };
     assert_eq!(kinds(EVENTS), KINDS.into_iter().map(str::to_owned).collect());
-    let of_the_core = ["day", "first_read", "flatten", "flow", "halt", "halt_ended", "peak", "role"];
+    let of_the_core = ["day", "first_read", "flatten", "flow", "halt", "halt_ended", "mode", "peak", "role"];
     assert_eq!(kinds(RISK_RECORDS), of_the_core.map(str::to_owned).into());
 }

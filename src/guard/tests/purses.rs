@@ -4,6 +4,7 @@
 use rust_decimal::dec;
 use serde_json::json;
 
+use super::fixture::*;
 use super::halting::{deposit, equity, risk, state, steady, withdrawal};
 use crate::guard::Input;
 use crate::venue::history::ledger;
@@ -123,5 +124,48 @@ fn a_flow_that_unsettled_reads_explain_is_measured_by_them() {
             equity(&mut desk, half);
         }
         assert_eq!(state(&desk) == "halted_for_day", halts, "{lost}");
+    }
+}
+
+/// The ledger shows a row again for an hour: what moved no part of the equity when it happened moves none of it in a later mode.
+#[test]
+fn a_row_of_before_the_mode_changed_moved_the_purse_of_then() {
+    let spot = |time: u64| {
+        json!({"time": time, "hash": "0x5", "delta": {"type": "spotTransfer", "user": ACCOUNT, "token": "USDC",
+            "destination": "0x00000000000000000000000000000000000000ff", "amount": "500.0", "fee": "0.0"}})
+    };
+    let class = |time: u64| {
+        let delta = json!({"type": "accountClassTransfer", "usdc": "500.0", "toPerp": false});
+        json!({"time": time, "hash": "0x6", "delta": delta})
+    };
+    for (before, after, row) in [
+        (AccountMode::Standard, AccountMode::Unified, spot(NOW + 500)),
+        (AccountMode::Unified, AccountMode::Standard, class(NOW + 500)),
+    ] {
+        for is_told_before in [true, false] {
+            let mut desk = steady();
+            desk.step(Input::AccountMode { mode: before, begun_ms: desk.now });
+            let begun_ms = desk.now;
+            let mut row = row.clone();
+            row["time"] = json!(begun_ms + 500);
+            let told = |desk: &mut Desk| {
+                let updates = ledger(&json!([row])).unwrap().rows;
+                desk.step(Input::Ledger { updates, begun_ms: desk.now });
+            };
+            for _ in 0..40 {
+                equity(&mut desk, dec!(10000));
+            }
+            if is_told_before {
+                told(&mut desk);
+            }
+            desk.step(Input::AccountMode { mode: after, begun_ms: desk.now });
+            for _ in 0..3 {
+                equity(&mut desk, dec!(10000));
+                told(&mut desk);
+            }
+            let shown = risk(&desk);
+            let shown = (&shown["day_start_equity"], &shown["day_pnl"], state(&desk));
+            assert_eq!(shown, (&json!("10000"), &json!("0"), "active".to_owned()), "{before:?} {is_told_before}");
+        }
     }
 }

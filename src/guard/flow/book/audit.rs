@@ -81,7 +81,6 @@ fn look(step: &mut Step<'_>) {
         return;
     }
     if let Some(newest) = newest(step).filter(|newest| newest.standing.at_ms > step.guard.book.audit.looked_ms) {
-        step.guard.book.modes.see(newest.mode, newest.standing.at_ms, newest.standing.at_ms);
         let audit = &mut step.guard.book.audit;
         (audit.looked_ms, audit.candidate) = (newest.standing.at_ms, Some(newest));
     }

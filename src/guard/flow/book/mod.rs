@@ -10,19 +10,11 @@ pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_lacks};
 pub(crate) use rows::{Told, on_fills_read, on_fills_told, on_fundings_told, on_ledger};
 
 use crate::guard::flow::step_context::Step;
-use crate::venue::info::AccountMode;
 
 /// Has fills read: what was told of them is not believed.
 pub(crate) fn read_fills(step: &mut Step<'_>) {
     let now_ms = step.now_ms;
     step.guard.book.fill_reads.want(now_ms);
-}
-
-/// The account was in this mode when it was asked for that at this time.
-pub(crate) fn note_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
-    let ago_ms = step.now_ms.saturating_sub(begun_ms);
-    let (earliest_ms, latest_ms) = (step.guard.clock.earliest_ms(), step.guard.clock.latest_ms());
-    step.guard.book.modes.see(mode, earliest_ms.saturating_sub(ago_ms), latest_ms);
 }
 
 /// Does what is due as time passes.

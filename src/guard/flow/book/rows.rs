@@ -184,7 +184,7 @@ fn moved(step: &Step<'_>, update: &LedgerUpdate) -> Option<(Option<Decimal>, &'s
     if !guard.risk.is_mode_sure() && waits {
         return None;
     }
-    let mut modes = guard.book.modes.at(update.time);
+    let mut modes = guard.risk.modes.at(update.time);
     match (modes.next(), modes.next()) {
         (Some(mode), None) => Some(by(mode)),
         _ => Some((None, NO_MODE)),

@@ -39,6 +39,7 @@ pub(crate) fn check(step: &mut Step<'_>) {
         mode::count_change(step, mark);
         take_cash(step, cash.clone());
         measure(step, mark, begun_ms, &cash);
+        mode::note_read(step, venue_ms);
         // The same moment, read twice, is one witness.
         let is_new = venue_ms > std::mem::replace(&mut step.guard.risk.seen_ms, venue_ms);
         halt::check_limits(step, equity, if is_new { Seen::Anew } else { Seen::Before });

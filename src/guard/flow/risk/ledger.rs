@@ -6,7 +6,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::transfers::{BalanceScope, SeenTransfers, Transfer};
 use crate::record::events::Trouble;
-use crate::venue::info::LedgerUpdate;
+use crate::venue::info::{AccountMode, LedgerUpdate};
 
 /// The ledger shows a flow so late, as a rule.
 pub(crate) const LEDGER_GRACE_MS: u64 = 2_000;
@@ -29,12 +29,15 @@ const PRESSED_MS: u64 = 5_000;
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
     book::on_ledger(step, updates, begun_ms);
     let Some(mode) = step.guard.risk.mode else { return };
-    let purse = BalanceScope { account: step.guard.config.account, mode };
     if is_early(step.guard, updates, begun_ms) {
         return ask_again(step);
     }
     let mut taken = step.guard.risk.taken.clone();
-    let new = taken.new_ones(updates, purse, |time_ms| step.guard.risk.is_in_change(time_ms));
+    let new = taken.new_ones(
+        updates,
+        |time_ms| purse_at(step.guard, mode, time_ms),
+        |time_ms| step.guard.risk.is_in_change(time_ms),
+    );
     if lacks_company(step, &new, &taken, begun_ms) || lacks_measure(step, &new) {
         return ask_again(step);
     }
@@ -53,6 +56,18 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     take_proven(step);
     step.guard.risk.taken.forget_before(begun_ms);
     step.guard.risk.cash_history.on_ledger(begun_ms);
+}
+
+/// The purse that a row of this time moved: that of the mode that the account was in then, and that of its mode now where nobody
+/// knows. Between two modes the reads tell: what one of before the change shows moved the purse of before.
+fn purse_at(guard: &Guard, mode: AccountMode, time_ms: u64) -> BalanceScope {
+    let mut modes = guard.risk.modes.at(time_ms);
+    let mode = match (modes.next(), modes.next()) {
+        (Some(only), None) => only,
+        (Some(before), Some(_)) if guard.risk.is_before_change(time_ms) => before,
+        _ => mode,
+    };
+    BalanceScope { account: guard.config.account, mode }
 }
 
 /// Whether an answer shows flows from before the first read of the account so soon after that, that another one of the same

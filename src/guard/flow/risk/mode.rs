@@ -4,21 +4,22 @@
 //! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
 
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::book;
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::modes::Undated;
 use crate::guard::state::risk::transfers::{MODE_CHANGE, Transfer};
 use crate::guard::state::view::View;
 use crate::record::events::Trouble;
+use crate::record::risk_record::{ModeSeen, RiskRecord};
 use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
 
 /// Takes in where the account keeps its equity.
 pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
-    book::note_mode(step, mode, begun_ms);
+    note_answer(step, mode, begun_ms);
     let risk = &mut step.guard.risk;
     risk.mode_ms = risk.mode_ms.max(begun_ms);
     risk.unvalued = None;
@@ -33,6 +34,39 @@ pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: 
         risk.purse_ms = step.now_ms;
         risk.change_purse();
         step.effects.immediate.push(Command::Read(Read::AccountNow));
+    }
+}
+
+/// The account was in this mode when it was asked for that at this time. Before the venue's time is known nobody knows when that was.
+fn note_answer(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
+    step.guard.risk.modes.undated = Some(Undated { mode, begun_ms, at_ms: step.now_ms });
+    date_answer(step);
+}
+
+fn date_answer(step: &mut Step<'_>) {
+    let (clock, now_ms) = (&step.guard.clock, step.now_ms);
+    if clock.venue_ms().is_none() {
+        return;
+    }
+    let (earliest_ms, latest_ms) = (clock.earliest_ms(), clock.latest_ms());
+    let Some(Undated { mode, begun_ms, at_ms }) = step.guard.risk.modes.undated.take() else { return };
+    let since = |ms: u64| now_ms.saturating_sub(ms);
+    note(step, mode, (earliest_ms.saturating_sub(since(begun_ms)), latest_ms.saturating_sub(since(at_ms))));
+}
+
+/// The account was in the mode that is known when it was read.
+pub(crate) fn note_read(step: &mut Step<'_>, venue_ms: u64) {
+    date_answer(step);
+    let mode = step.guard.risk.sure_mode();
+    mode.into_iter().for_each(|mode| note(step, mode, (venue_ms, venue_ms)));
+}
+
+/// Keeps the mode in mind, and writes it down once and where it changes: the next life judges rows of this one by it.
+fn note(step: &mut Step<'_>, mode: AccountMode, (from_ms, to_ms): (u64, u64)) {
+    step.guard.risk.modes.see(mode, from_ms, to_ms);
+    if step.guard.risk.mode_recorded.replace(mode) != Some(mode) {
+        let seen = ModeSeen { at_ms: step.now_ms, unified: mode == AccountMode::Unified, from_ms, to_ms };
+        step.effects.risk.push(RiskRecord::Mode(seen).into());
     }
 }
 

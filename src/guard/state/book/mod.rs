@@ -6,7 +6,6 @@ pub(crate) mod chains;
 pub(crate) mod elsewhere;
 pub(crate) mod entry;
 pub(crate) mod held;
-pub(crate) mod modes;
 pub(crate) mod moment;
 pub(crate) mod orders;
 pub(crate) mod reading;
@@ -16,7 +15,6 @@ pub(crate) mod sums;
 use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
 use crate::guard::state::book::held::{Elsewhere, Held};
-use crate::guard::state::book::modes::Modes;
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
@@ -97,7 +95,6 @@ pub(crate) struct Book {
     pub(crate) sent: SentBy,
     pub(crate) chains: Chains,
     pub(crate) elsewhere: Elsewhere,
-    pub(crate) modes: Modes,
     pub(crate) account: Account,
     pub(crate) audit: Audit,
     /// What went wrong, with the time.
@@ -249,7 +246,6 @@ impl Book {
             return self.account.close();
         };
         let mode = balance.unified.map(mode_of);
-        mode.into_iter().for_each(|mode| self.modes.see(mode, balance.venue_ms, balance.venue_ms));
         let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
         if balance.difference.is_some_and(differs) {
             self.audit.begin(mode.or(self.audit.mode));
@@ -283,7 +279,6 @@ impl Book {
             let opening = Standing { at_ms: sum.opened_ms, equity: sum.equity, unrealised: sum.unrealised };
             self.account.restore(Some(opening), sums_of(sum.sums), sum.up_to_ms);
             let mode = sum.is_unified.map(mode_of);
-            mode.into_iter().for_each(|mode| self.modes.see(mode, sum.up_to_ms, sum.up_to_ms));
             self.audit.begin(mode);
             self.audit.foreign = sum.foreign.map(|(newest_ms, usd)| Foreign { newest_ms, usd });
             (self.audit.is_proved, self.audit.swallowed) = (sum.is_proved, sum.swallowed);

@@ -7,6 +7,7 @@ pub(crate) mod equity_history;
 pub(crate) mod equity_peaks;
 pub(crate) mod first_reading;
 pub(crate) mod marks;
+pub(crate) mod modes;
 pub(crate) mod risk_state;
 pub(crate) mod settled_reading;
 pub(crate) mod transfers;

@@ -11,6 +11,7 @@ use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::first_reading::FirstReading;
 use crate::guard::state::risk::marks::Marks;
+use crate::guard::state::risk::modes::Modes;
 use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
@@ -71,6 +72,9 @@ pub(crate) struct Risk {
     /// The equities of the last two reads are far apart.
     pub(crate) jumped: bool,
     pub(crate) mode: Option<AccountMode>,
+    pub(crate) modes: Modes,
+    /// The mode that this life has written down.
+    pub(crate) mode_recorded: Option<AccountMode>,
     /// The venue's times between which the account changed its purse: what flowed then is in the difference that counted
     /// as a flow.
     pub(crate) purse_changes: Vec<(u64, u64)>,
@@ -179,6 +183,12 @@ impl Risk {
         self.purse_changes.push((from_ms, to_ms));
         let over = self.purse_changes.len().saturating_sub(MOST_CHANGES);
         self.purse_changes.drain(..over);
+    }
+
+    /// Whether a read of that time or later showed the purse that the account has no more.
+    pub(crate) fn is_before_change(&self, time_ms: u64) -> bool {
+        let pending_ms = self.settled.last().filter(|_| self.mode_changed).map(|last| last.at_ms);
+        self.purse_changes.iter().map(|(from_ms, _)| *from_ms).chain(pending_ms).any(|from_ms| time_ms <= from_ms)
     }
 
     /// Whether what flowed then is in the difference of a change of the purse.

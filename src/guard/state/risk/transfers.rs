@@ -58,15 +58,16 @@ pub(crate) struct SeenTransfers(BTreeMap<Key, Seen>);
 
 impl SeenTransfers {
     /// The flows of an answer that were not taken in before. Several entries may be the same in everything, so they
-    /// are counted. What `is_counted` holds of a time is that another flow has what moved then in it.
+    /// are counted. `purse_at` tells the purse that one of a time moved, and what `is_counted` holds of a time is that another
+    /// flow has what moved then in it.
     pub(crate) fn new_ones(
         &mut self,
         updates: &[LedgerUpdate],
-        purse: BalanceScope,
+        purse_at: impl Fn(u64) -> BalanceScope,
         is_counted: impl Fn(u64) -> bool,
     ) -> Vec<Transfer> {
         let mut counts: BTreeMap<Key, (usize, Transfer)> = BTreeMap::new();
-        for flow in updates.iter().filter_map(|update| moved_by(update, purse)) {
+        for flow in updates.iter().filter_map(|update| moved_by(update, purse_at(update.time))) {
             counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
         }
         let mut new = Vec::new();

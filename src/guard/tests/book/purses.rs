@@ -177,6 +177,26 @@ fn a_row_moved_the_purse_of_its_own_time() {
     }
 }
 
+/// A life ends before its book was summed up: what mode it was in is on record all the same.
+#[test]
+fn a_row_of_a_life_without_a_sum_moved_the_purse_of_its_own_time() {
+    for (mode, usdc) in [(AccountMode::Standard, Some("78")), (AccountMode::Unified, None)] {
+        let mut world = BookWorld::new(1, false);
+        world.venue.now += 1_000;
+        world.read_account();
+        world.venue.now += 1_000;
+        let delta = json!({"type": "accountClassTransfer", "usdc": "78", "toPerp": true});
+        world.venue.ledger.push(json!({"time": world.venue.now, "hash": "0x78", "delta": delta}));
+        assert!(world.of_kind("balance").is_empty());
+        world.die(0);
+        world.venue.now += 1_000;
+        world.mode = mode;
+        world.rise();
+        world.live(70);
+        assert_eq!(world.of_kind("transfer")[0]["usdc"].as_str(), usdc, "{mode:?}");
+    }
+}
+
 /// Rows of one moment and hash are shown one after the other, the first of them last; and a death lies between.
 #[test]
 fn rows_that_differ_in_the_amount_alone_are_each_there_once() {
