@@ -7,6 +7,7 @@ mod attacks;
 mod away;
 mod bad_input;
 mod book;
+mod book_games;
 mod clients;
 mod codes;
 mod crash;

@@ -325,7 +325,10 @@ impl Stand {
     pub(crate) fn on_disk(&self) -> Vec<Value> {
         let text = self.events_files().iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>().concat();
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(&[][..], |end| &text[..end]);
-        let lines = whole.split(|byte| *byte == b'\n').map(|line| serde_json::from_slice::<Value>(line).unwrap());
+        let lines = whole
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice::<Value>(line).unwrap());
         // A file's first line may be a header, which is no event.
         lines.filter(|line| line.get("seq").is_some()).collect()
     }

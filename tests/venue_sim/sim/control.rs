@@ -7,6 +7,7 @@
 //! | `deposit`, `withdraw` | `usd`, `ledger_delay_ms`? |
 //! | `ledger` | `delta`, `usd`? (how the cash moves by it, with its sign), `ledger_delay_ms`? |
 //! | `position` | `coin`, `szi`, `entry_px`: trades the difference to `szi` at that price, without a fee |
+//! | `fill` | `coin`, `side`, `px`, `sz`, `start`, `closed_pnl`, `fee`, `fee_token`, `builder_fee`?: one of a market that is not traded here |
 //! | `order` | a wire order's members, or `order`: one or an array, with `grouping`?; the result is the statuses |
 //! | `list` | `coin`, `px`: a perp that was not there before |
 //! | `setting` | `name`, `value`; the names stand in `GET /sim` |
@@ -18,6 +19,7 @@
 //! Amounts are decimal strings. `GET /sim?since=N` leaves out exchange requests before index `N`.
 
 use super::actions;
+use super::engine::fill::{Elsewhere, Trade};
 use super::engine::order::{Grouping, Order};
 use super::faults::{Fault, Kind};
 use super::feed;
@@ -86,6 +88,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.trade_by_hand(asset, signed, positive(op, "entry_px")?);
             Ok(Value::Null)
         }
+        "fill" => fill_elsewhere(venue, op),
         "order" => manual_order(venue, op),
         "foreign_order" => {
             let order = json!({
@@ -128,7 +131,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, unlist, setting, fault, feed, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, fill, order, foreign_order, list, unlist, setting, fault, feed, clock, clear"
         )),
     }
 }
@@ -146,6 +149,18 @@ fn book(venue: &mut Venue, op: &Value) -> Result<Value, String> {
         market.spread = spread.unwrap_or(market.spread);
         market.depth = depth.unwrap_or(market.depth);
     }
+    Ok(Value::Null)
+}
+
+/// A fill of another dex or of a pair of tokens.
+fn fill_elsewhere(venue: &mut Venue, op: &Value) -> Result<Value, String> {
+    let signed = |key: &str| text(op, key)?.parse::<Decimal>().map_err(|_| format!("`{key}`: a decimal"));
+    let is_buy = text(op, "side")? == "B";
+    let trade = Trade { asset: u32::MAX, is_buy, px: positive(op, "px")?, sz: positive(op, "sz")?, crossed: true };
+    let builder_fee = op.get("builder_fee").map(|_| signed("builder_fee")).transpose()?;
+    let (coin, fee_token) = (text(op, "coin")?.to_owned(), text(op, "fee_token")?.to_owned());
+    let amounts = [signed("start")?, signed("closed_pnl")?, signed("fee")?];
+    venue.engine.fill_elsewhere(trade, Elsewhere { coin, fee_token, builder_fee }, amounts);
     Ok(Value::Null)
 }
 

@@ -28,6 +28,16 @@ pub(crate) struct Fill {
     pub(crate) cloid: Option<String>,
     /// The mark at which the account was liquidated, when this fill is part of that.
     pub(crate) liquidation_mark: Option<Decimal>,
+    /// Set where the market is none of those that are traded here.
+    pub(crate) elsewhere: Option<Elsewhere>,
+}
+
+/// What a fill of a pair of tokens, or of another dex, has apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) coin: String,
+    pub(crate) fee_token: String,
+    pub(crate) builder_fee: Option<Decimal>,
 }
 
 /// A deposit or a withdrawal.
@@ -111,6 +121,7 @@ impl Engine {
             twap_id: origin.twap_id,
             cloid: origin.cloid,
             liquidation_mark: origin.liquidation_mark,
+            elsewhere: None,
         };
         self.next_tid = self.next_tid.saturating_add(1);
         self.tell(News::Fill(fill.clone()));
@@ -181,6 +192,40 @@ impl Engine {
     /// Deposits (or, negative, withdraws); the ledger tells of it `ledger_delay_ms` later.
     pub(crate) fn deposit(&mut self, usd: Decimal, ledger_delay_ms: u64) {
         self.note_in_ledger(usd, ledger_delay_ms, None);
+    }
+
+    /// A fill of a market that is none of those that are traded here: nothing moves but what it says.
+    pub(crate) fn fill_elsewhere(
+        &mut self,
+        trade: Trade,
+        elsewhere: Elsewhere,
+        [start, closed_pnl, fee]: [Decimal; 3],
+    ) {
+        let Trade { asset, is_buy, px, sz, crossed } = trade;
+        let (oid, tid) = (self.take_oid(), self.next_tid);
+        self.next_tid = tid.saturating_add(1);
+        let dir = if is_buy { "Buy" } else { "Sell" };
+        let (at_ms, start_position) = (self.now_ms, start);
+        let fill = Fill {
+            asset,
+            px,
+            sz,
+            is_buy,
+            at_ms,
+            start_position,
+            dir,
+            closed_pnl,
+            oid,
+            crossed,
+            fee,
+            tid,
+            twap_id: None,
+            cloid: None,
+            liquidation_mark: None,
+            elsewhere: Some(elsewhere),
+        };
+        self.tell(News::Fill(fill.clone()));
+        push_bounded(&mut self.fills, fill, FILLS_KEPT);
     }
 
     /// Moves the cash by `usd`, with these words of the ledger.

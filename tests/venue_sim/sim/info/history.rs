@@ -52,6 +52,12 @@ pub(crate) fn fill(engine: &Engine, fill: &Fill) -> Value {
             members.insert("liquidation".into(), json!({"markPx": num(mark), "method": "market"}));
         }
         members.insert("feeToken".into(), json!("USDC"));
+        if let Some(elsewhere) = &fill.elsewhere {
+            members.insert("coin".into(), json!(elsewhere.coin));
+            members.insert("feeToken".into(), json!(elsewhere.fee_token));
+            let builder_fee = elsewhere.builder_fee.map(|fee| json!(num(fee)));
+            builder_fee.into_iter().for_each(|fee| _ = members.insert("builderFee".into(), fee));
+        }
         members.insert("twapId".into(), json!(fill.twap_id));
     }
     entry
