@@ -70,6 +70,17 @@ impl Gap {
         }
     }
 
+    /// Whether a fill of this time may be one that is missing.
+    fn spans(&self, time_ms: u64) -> bool {
+        (self.from_ms..=self.to_ms).contains(&time_ms)
+    }
+
+    /// How well a fill fits in, the best first: where it joins either end, and then between the moments of both.
+    fn fit(&self, link: &Link) -> u8 {
+        let is_between = self.from_ms < link.id.time && link.id.time < self.to_ms;
+        if link.before == self.from || link.after == self.to { 0 } else { 2_u8.saturating_sub(u8::from(is_between)) }
+    }
+
     /// Whether a fill lies in it that is not on record: of the moments of both ends nobody knows.
     fn lacks(&self, fill: &Fill) -> bool {
         let is_within = self.from_ms < fill.time && fill.time < self.to_ms;
@@ -137,16 +148,24 @@ impl Chains {
         is_broken
     }
 
-    /// Takes in one of before a market's newest moment: a part of what was missing.
+    /// Takes in one of before a market's newest moment: a part of what was missing. That moment is linked anew, for it begins
+    /// elsewhere than it was thought to.
     fn take_late(&mut self, coin: &str, link: &Link) {
         let time_ms = link.id.time;
-        let is_of = |gap: &&mut Gap| gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms);
-        self.gaps.iter_mut().find(is_of).into_iter().for_each(|gap| gap.take(link));
+        let within = self.gaps.iter_mut().filter(|gap| gap.coin == coin && gap.spans(time_ms));
+        let taken_to_ms = within.min_by_key(|gap| gap.fit(link)).map(|gap| {
+            gap.take(link);
+            gap.to_ms
+        });
         self.gaps.retain(|gap| !gap.left.is_zero());
-        if let Some(moment) = self.moments.get_mut(coin)
-            && moment.before.is_some_and(|before| time_ms >= before.time_ms)
-        {
+        let Some(moment) = self.moments.get_mut(coin) else { return };
+        // One that was missing up to the moment before is in what that has left.
+        let is_since = moment.before.is_some_and(|before| {
+            time_ms > before.time_ms || time_ms == before.time_ms && taken_to_ms.is_none_or(|to_ms| to_ms > time_ms)
+        });
+        if is_since {
             moment.late = moment.late.saturating_add(link.after.saturating_sub(link.before));
+            self.unlinked.insert(coin.to_owned());
         }
     }
 

@@ -95,3 +95,25 @@ fn a_moment_with_many_holes_is_given_up() {
         assert_eq!((chains.moments.contains_key("ETH"), chains.gaps.len()), (is_known, holes));
     }
 }
+
+/// One of before the newest moment comes late: the moment begins elsewhere than it was thought to.
+#[test]
+fn a_moment_is_linked_anew_when_one_of_before_it_comes() {
+    let add =
+        |chains: &mut Chains, time: u64, start: &str, size: &str| chains.add([&fill("ETH", time, start, size)], 100);
+    let mut chains = Chains::default();
+    add(&mut chains, 5, "0", "1");
+    ["0", "1", "2"].iter().for_each(|start| _ = add(&mut chains, 7, start, "1"));
+    assert_eq!(chains.gaps.len(), 1);
+    assert!(!add(&mut chains, 6, "1", "-1") && chains.gaps.is_empty(), "{:?}", chains.gaps);
+    assert!(!add(&mut chains, 8, "3", "1"));
+    // What was missing of the moment before it is no part of where it begins.
+    let mut chains = Chains::default();
+    add(&mut chains, 3, "0", "1");
+    add(&mut chains, 5, "2", "1");
+    add(&mut chains, 7, "3", "1");
+    add(&mut chains, 5, "1", "1");
+    ["5", "4"].iter().for_each(|start| _ = add(&mut chains, 7, start, "1"));
+    assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
+    assert!(!add(&mut chains, 8, "6", "1"));
+}
