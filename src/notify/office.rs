@@ -254,6 +254,16 @@ impl Office {
         desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms, pace }, &mut self.last_id)
     }
 
+    /// The newest of what is critical that a target is still to be told.
+    pub(super) fn newest_urgent(&self, name: &str) -> Option<u64> {
+        let (desk, wishes) = (self.desks.get(name)?, self.wishes.get(name)?);
+        self.filed
+            .iter()
+            .rev()
+            .find(|notice| notice.is_urgent() && desk.waits_for(notice, wishes, true))
+            .map(|notice| notice.id)
+    }
+
     /// A target took a message.
     pub(super) fn done(&mut self, name: &str, draft: &Draft, now_ms: u64) {
         if let Some((desk, wishes)) = self.desks.get_mut(name).zip(self.wishes.get(name)) {

@@ -10,6 +10,7 @@ use super::draft::{Draft, Pace, Pick};
 use super::forms::Teller;
 use super::forms::answer::Answer;
 use super::message::Message;
+use super::office::Office;
 use super::shared::Shared;
 use crate::base::clock::{steady_ms, wall_ms};
 use crate::base::log_line::Level;
@@ -60,6 +61,7 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
             continue;
         };
         let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
+        let urgent = office.newest_urgent(name);
         drop(office);
         shared.pass(Step::NotifyTell);
         let begun_ms = steady_ms();
@@ -83,13 +85,16 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
                 let asked_ms = asked_ms.unwrap_or(0);
                 paused_ms = steady_ms().saturating_add(asked_ms);
                 // What is critical is tried again after a minute, whatever was asked for.
-                wait(asked_ms.min(LONGEST_MS).max(pause_ms(trouble.tries)), shared);
+                wait(asked_ms.min(LONGEST_MS), shared, |_| false);
+                wait(pause_ms(trouble.tries).saturating_sub(asked_ms), shared, |office| {
+                    office.newest_urgent(name) > urgent
+                });
             }
             Answer::Refused(why) => {
                 trouble.failed(name, &why, shared);
                 trouble.refused += 1;
                 if !is_enough(&draft, trouble.refused, lock(&shared.office).is_deaf(name, now)) {
-                    wait(pause_ms(trouble.tries), shared);
+                    wait(pause_ms(trouble.tries), shared, |office| office.newest_urgent(name) > urgent);
                     continue;
                 }
                 let is_lost = lock(&shared.office).refused(name, &draft, wall_ms());
@@ -143,21 +148,53 @@ fn pause_ms(tries: u32) -> u64 {
     FIRST_MS.saturating_mul(1_u64.checked_shl(tries.saturating_sub(1).min(16)).unwrap_or(u64::MAX)).min(LONGEST_MS)
 }
 
-fn wait(span_ms: u64, shared: &Shared) {
+/// Waits so long, or until the office `has_news`: a target that was away may be back by now, and a kill waits out no pause that older
+/// messages have brought about. Whether it has.
+fn wait(span_ms: u64, shared: &Shared, has_news: impl Fn(&Office) -> bool) -> bool {
     let until = steady_ms().saturating_add(span_ms);
     while steady_ms() < until && !shared.is_ending.load(Ordering::Relaxed) {
+        if has_news(&lock(&shared.office)) {
+            return true;
+        }
         std::thread::sleep(TICK);
     }
+    false
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Condvar, Mutex};
+
     use super::*;
+    use crate::base::log_line::Reader;
+    use crate::faults::Faults;
+    use crate::notify::log::Log;
 
     #[test]
     fn a_pause_doubles_up_to_a_minute() {
         let pauses = [1, 2, 3, 6, 7, 8, 100, u32::MAX].map(pause_ms);
         assert_eq!(pauses, [1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
+    }
+
+    #[test]
+    fn a_pause_ends_with_what_is_new_and_critical() {
+        let shared = Shared {
+            office: Mutex::new(Office::default()),
+            news: Condvar::new(),
+            is_dirty: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+            secrets: Vec::new(),
+            pulse: Arc::default(),
+            log: Log::start(Reader::File, Vec::new()).unwrap(),
+            faults: Faults::of_home(Path::new("none")),
+        };
+        assert!(!wait(1, &shared, |_| false), "nothing came");
+        assert!(wait(LONGEST_MS, &shared, |office| *office == Office::default()));
+        shared.is_ending.store(true, Ordering::Relaxed);
+        assert!(!wait(LONGEST_MS, &shared, |_| true), "the end is no news");
     }
 
     #[test]

@@ -69,6 +69,23 @@ fn a_slow_target_is_told_next_of_what_is_critical() {
     assert_eq!(told(&mut office, NOW), ["i0", "i1", "i2"], "and then the others in their order");
 }
 
+/// A target that was away is tried at once where something critical comes: only what is newer than the last try tells that.
+#[test]
+fn what_is_critical_and_new_is_seen_while_a_target_is_away() {
+    let mut office = office("cooldown = { default = '0s' }");
+    assert_eq!(office.newest_urgent("a"), None);
+    file(&mut office, notice("i", Severity::Info));
+    assert_eq!(office.newest_urgent("a"), None, "what is not critical waits out the pause");
+    file(&mut office, notice("kill", Severity::Critical));
+    let first = office.newest_urgent("a");
+    file(&mut office, notice("i2", Severity::Warning));
+    assert!(first.is_some() && office.newest_urgent("a") == first && office.newest_urgent("b").is_none());
+    file(&mut office, notice("halt", Severity::Critical));
+    assert!(office.newest_urgent("a") > first);
+    told(&mut office, NOW);
+    assert_eq!(office.newest_urgent("a"), None, "it was told");
+}
+
 /// A night of trouble is more than there is room for: what it brings waits in the guard's journal, and a kill is told at once.
 #[test]
 fn what_quiet_hours_hold_back_is_told_when_they_end() {
