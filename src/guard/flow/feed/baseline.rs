@@ -46,7 +46,9 @@ pub(super) fn end(step: &mut Step<'_>) {
     let opened = step.guard.feed.opened.as_mut().filter(is_read);
     let Some((socket, read)) = opened.and_then(|opened| Some((opened.socket, opened.fills.take()?))) else { return };
     step.guard.feed.opened = None;
-    if read.iter().any(|fill| !step.guard.feed.is_known(fill.id())) {
+    // What was traded before the account was first read is in that read.
+    let first_ms = step.guard.risk.equities.first_ms();
+    if read.iter().any(|fill| !step.guard.feed.is_known(fill.id()) && Some(fill.time) > first_ms) {
         // Cash that moved meanwhile may have been lost.
         step.guard.risk.traded(step.now_ms);
     }

@@ -294,6 +294,22 @@ fn what_was_traded_between_two_sockets_is_read() {
     }
 }
 
+/// Of what was traded before a life began its first read has all: it explains nothing that a later one shows.
+#[test]
+fn what_was_traded_before_the_first_read_is_no_trade_since() {
+    for (after_ms, is_since) in [(-8_000, false), (0, false), (1, true)] {
+        let mut desk = desk();
+        let mut told = fill(&desk, 0, "0", "0.4");
+        told["time"] = json!(desk.guard.risk.equities.first_ms().unwrap().saturating_add_signed(after_ms));
+        tell(&mut desk, FeedNews::Opened { socket: 3 });
+        let (begun_ms, traded_ms) = (desk.now, desk.guard.risk.traded_ms);
+        desk.step(Input::Fills { page: Page::from(vec![serde_json::from_value(told).unwrap()]), begun_ms });
+        desk.read_account(begun_ms);
+        desk.read_orders(begun_ms);
+        assert_eq!((traded_ms, desk.guard.risk.traded_ms.is_some()), (None, is_since), "{after_ms}");
+    }
+}
+
 /// What cannot be read of them does not keep the feed down: the book reads and tells it.
 #[test]
 fn a_row_that_cannot_be_read_keeps_no_socket_waiting() {
