@@ -4,6 +4,7 @@ use crate::base::day::day_of;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::first_reading::FirstReading;
+use crate::guard::state::risk::modes::mode_of;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::record::risk_record::{FirstRead, Halt, RiskRecord, Said};
 use rust_decimal::Decimal;
@@ -46,7 +47,10 @@ impl Guard {
                 let is_named = role.acts_for_account;
                 self.acts_for = is_named.map(|is_named| is_named.then_some(self.config.account));
             }
-            RiskRecord::Mode(seen) => self.risk.modes.restore(seen.unified, (seen.from_ms, seen.to_ms)),
+            RiskRecord::Mode(seen) => {
+                self.risk.modes.restore(seen.unified, (seen.from_ms, seen.to_ms));
+                self.risk.mode_recorded = Some(mode_of(seen.unified));
+            }
             RiskRecord::Line(moved) => self.lines.restore(moved.line),
             RiskRecord::Checkpoint(checkpoint) => {
                 self.risk.ledger_ms = self.risk.ledger_ms.max(checkpoint.ledger_ms);

@@ -1,4 +1,4 @@
-//! What is kept for who comes late has a bound of its own, and is nobody's who does not wait for it.
+//! The bound of its own that what is kept for who comes late has: no memory of a client who does not wait for it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a client asks before an earlier answer is there is answered after it.
+//! Answers in order: the one to what a client asks before an earlier answer is there comes after that.
 
 use serde_json::json;
 

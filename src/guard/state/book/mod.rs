@@ -19,6 +19,7 @@ use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
 use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
+use crate::guard::state::risk::modes::mode_of;
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
 use crate::record::money;
 use crate::venue::fill::{Fill, FillId};
@@ -297,10 +298,6 @@ impl Book {
 /// Whether a market's money is the core perps' purse.
 fn is_core(coin: &str) -> bool {
     is_perp(coin) && !coin.contains(':')
-}
-
-fn mode_of(is_unified: bool) -> AccountMode {
-    if is_unified { AccountMode::Unified } else { AccountMode::Standard }
 }
 
 fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {

@@ -21,6 +21,11 @@ pub(crate) struct Undated {
     pub(crate) at_ms: u64,
 }
 
+/// The mode as records have it: of the others nothing is measured.
+pub(crate) fn mode_of(is_unified: bool) -> AccountMode {
+    if is_unified { AccountMode::Unified } else { AccountMode::Standard }
+}
+
 /// The modes that the account was seen in, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Modes {
@@ -41,7 +46,7 @@ impl Modes {
 
     /// An earlier life has seen it in this mode at some moment between these; others of its time may have been taken in before.
     pub(crate) fn restore(&mut self, is_unified: bool, (from_ms, to_ms): (u64, u64)) {
-        let mode = if is_unified { AccountMode::Unified } else { AccountMode::Standard };
+        let mode = mode_of(is_unified);
         match self.spans.iter_mut().rposition(|span| span.first_ms <= to_ms) {
             Some(place) if place.saturating_add(1) < self.spans.len() => {
                 let span = self.spans.get_mut(place).filter(|span| span.mode == mode);

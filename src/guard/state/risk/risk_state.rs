@@ -73,7 +73,8 @@ pub(crate) struct Risk {
     pub(crate) jumped: bool,
     pub(crate) mode: Option<AccountMode>,
     pub(crate) modes: Modes,
-    /// The mode that this life has written down.
+    /// The mode that was written down last, by whichever life: starts that find nothing new write nothing, for a full disk has no
+    /// room for that.
     pub(crate) mode_recorded: Option<AccountMode>,
     /// The venue's times between which the account changed its purse: what flowed then is in the difference that counted
     /// as a flow.
