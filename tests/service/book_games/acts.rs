@@ -56,7 +56,7 @@ impl Game {
         };
         let body = signed(key, &action).to_string();
         let address = self.stand.address();
-        self.tell(format!("ask {is_other} {action}"));
+        self.tell(&format!("ask {is_other} {action}"));
         // A program that is killed answers nobody, and one of them is asked while it dies.
         let is_last = self.dice.is(20);
         let asked = std::thread::spawn(move || {
@@ -66,7 +66,7 @@ impl Game {
         if !is_last {
             let told = asked.join().unwrap().map(|told| told.body).unwrap_or_default();
             let told: Value = serde_json::from_str(&told).unwrap_or_default();
-            self.tell(format!("told {}", told["guard"]["code"]));
+            self.tell(&format!("told {}", told["guard"]["code"]));
             self.resting.extend(told.pointer("/response/data/statuses/0/resting/oid").cloned());
         }
     }
@@ -93,7 +93,7 @@ impl Game {
                     self.change_mode();
                 } else {
                     crate::book::one_slice(&self.stand);
-                    self.tell("a slice".to_owned());
+                    self.tell("a slice");
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Game {
             }
             ops.push(json!({"op": "clock", "advance_ms": 1 + self.dice.roll(3)}));
         }
-        self.tell("a flood".to_owned());
+        self.tell("a flood");
         self.stand.venue.control(&json!(ops)).unwrap();
     }
 

@@ -131,8 +131,9 @@ impl Game {
     }
 
     /// Moves the venue's world; the ops are told when the game fails.
+    #[allow(clippy::needless_pass_by_value, reason = "a test reads better with its JSON in place")]
     pub(crate) fn control(&mut self, ops: Value) {
-        self.tell(ops.to_string());
+        self.tell(&ops.to_string());
         self.stand.venue.control(&ops).unwrap();
     }
 
@@ -141,7 +142,7 @@ impl Game {
         now[0]["now_ms"].as_u64().unwrap()
     }
 
-    pub(crate) fn tell(&mut self, what: String) {
+    pub(crate) fn tell(&mut self, what: &str) {
         let at = self.begun.elapsed().as_millis();
         let now_ms = self.now_ms();
         self.told.push(format!("{at} ({now_ms}) {what}"));
@@ -158,7 +159,7 @@ impl Game {
 
     fn life(&mut self, ends_well: bool) {
         self.lies = 0;
-        self.tell("start".to_owned());
+        self.tell("start");
         self.stand.forget_spent_weight();
         self.stand.launch();
         let count = 4 + self.dice.roll(16);
@@ -168,7 +169,7 @@ impl Game {
             std::thread::sleep(Duration::from_millis(patience));
         }
         if self.dice.is(5) && !self.is_short {
-            self.tell("wait for a sum".to_owned());
+            self.tell("wait for a sum");
             let started = crate::book::kept(&self.stand, "started").pop().and_then(|event| event["seq"].as_u64());
             wait("a sum", || {
                 crate::book::kept(&self.stand, "balance").pop().filter(|sum| sum["seq"].as_u64() > started)
@@ -180,10 +181,10 @@ impl Game {
             self.pause(most_ms);
         }
         if self.dice.is(4) || ends_well {
-            self.tell("SIGTERM".to_owned());
+            self.tell("SIGTERM");
             assert_eq!(self.stand.stop(Signal::SIGTERM), Some(0));
         } else {
-            self.tell("SIGKILL".to_owned());
+            self.tell("SIGKILL");
             self.stand.kill();
         }
     }
@@ -207,7 +208,7 @@ impl Game {
             self.life(self.is_short && life == 0);
             self.away();
         }
-        self.tell("the end".to_owned());
+        self.tell("the end");
         self.control(json!([{"op": "clear"}]));
         self.lies = 0;
         self.stand.forget_spent_weight();
@@ -216,7 +217,7 @@ impl Game {
             self.act();
             self.pause(400);
         }
-        self.tell("clear".to_owned());
+        self.tell("clear");
         self.control(json!([{"op": "clear"}]));
         self.hold();
     }

@@ -76,6 +76,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
+    #[allow(clippy::needless_pass_by_value, reason = "a test reads better with its JSON in place")]
     fn row(delta: Value) -> LedgerUpdate {
         serde_json::from_value(json!({"time": 5, "hash": "0x0", "delta": delta})).unwrap()
     }
