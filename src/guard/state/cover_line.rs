@@ -135,7 +135,7 @@ impl CoverLine {
         if (held, entry_px) != (self.held, self.entry_px) {
             let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
             let has_grown = self.has_surely_grown(position);
-            self.before.get_or_insert(Before { held, entry_px, parts, has_grown });
+            self.before.get_or_insert(Before { held, entry_px, parts, passed: Vec::new(), has_grown });
         }
         if self.is_opened_anew(position) {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
@@ -335,7 +335,10 @@ impl CoverLine {
     /// Takes the stops that what was never covered was judged with for its line, where the price has passed them already: no
     /// stop farther away takes their place.
     pub(crate) fn hold_judged(&mut self, mark: Decimal) {
-        self.parts.extend(self.judged.take_passed(self.side, mark));
+        let passed = self.judged.take_passed(self.side, mark);
+        // Other entries that turn out to have filled leave it in the line.
+        self.before.iter_mut().for_each(|before| before.passed.extend(&passed));
+        self.parts.extend(passed);
         sort_parts(self.side, &mut self.parts);
         bound_parts(&mut self.parts);
     }

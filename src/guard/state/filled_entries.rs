@@ -30,6 +30,8 @@ pub(crate) struct Before {
     pub(crate) held: Decimal,
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) parts: Vec<LinePart>,
+    /// Of what came since, the stops that the price had passed by then.
+    pub(crate) passed: Vec<LinePart>,
     /// What may have filled explains how it changed: it is no other.
     pub(crate) has_grown: bool,
 }
@@ -40,6 +42,19 @@ pub(crate) struct FilledEntries {
     awaited: Vec<AwaitedStop>,
     /// Those whose stop came alive, with when the read began that showed it.
     filled: Vec<(AwaitedStop, u64)>,
+}
+
+impl Before {
+    /// The stops that the price had passed of entries other than these.
+    fn passed_beside(&self, filled: &[AwaitedStop]) -> impl Iterator<Item = LinePart> {
+        let counted =
+            |px: Decimal| filled.iter().filter(|stop| stop.stop_px == px).map(|stop| stop.size).sum::<Decimal>();
+        let left = self
+            .passed
+            .iter()
+            .map(move |part| LinePart { px: part.px, size: part.size.saturating_sub(counted(part.px)) });
+        left.filter(|part| part.size > Decimal::ZERO)
+    }
 }
 
 impl FilledEntries {
@@ -69,7 +84,7 @@ impl FilledEntries {
             && moved.is_sign_negative() == least.is_sign_negative()
             && moved.abs().saturating_add(rounding) >= least.abs();
         let new = filled.iter().map(|stop| LinePart { px: stop.stop_px, size: stop.size });
-        is_shown.then(|| before.parts.iter().copied().chain(new).collect())
+        is_shown.then(|| before.parts.iter().copied().chain(new).chain(before.passed_beside(&filled)).collect())
     }
 }
 
