@@ -166,7 +166,7 @@ impl Checks {
         broken.extend(open_exits(books));
         for coin in COINS {
             let cover = Cover::of(books, coin);
-            let loose = self.lines.entry(coin).or_default().look(&cover, books.mid(coin));
+            let loose = self.lines.entry(coin).or_default().look(&cover);
             let of_market = loss_at_stops(self.enlarged.counted_px(books, coin), &cover, self.rules.stop);
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);

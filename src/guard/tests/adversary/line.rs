@@ -1,6 +1,5 @@
 //! The line of a position: the tightest cover that the guard has read of it. It never moves away while the position lasts.
 
-use crate::venue::market::MIN_NOTIONAL;
 use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
@@ -48,15 +47,11 @@ impl Line {
         }
     }
 
-    /// What is looser than the line, and how much of it. Where the price has passed the line it cannot stand there any more, and the venue
-    /// closes no part that is worth less than its smallest order: that may have a stop farther away.
-    pub(super) fn look(&mut self, now: &Cover, mid: Decimal) -> Option<(Decimal, String)> {
+    /// What is looser than the line, and how much of it.
+    pub(super) fn look(&mut self, now: &Cover) -> Option<(Decimal, String)> {
         self.follow(now.is_long, now.size(), None);
         let units = self.cover.unit_by_unit(now).into_iter();
-        let mut looser: Vec<_> = units.filter(|(line, stands, _)| self.is_looser(*stands, *line)).collect();
-        let is_passed = |line: &Option<Decimal>| line.is_some_and(|px| if now.is_long { px >= mid } else { px <= mid });
-        let passed: Decimal = looser.iter().filter(|(line, ..)| is_passed(line)).map(|(_, _, size)| *size).sum();
-        looser.retain(|(line, ..)| !is_passed(line) || passed * mid >= MIN_NOTIONAL);
+        let looser: Vec<_> = units.filter(|(line, stands, _)| self.is_looser(*stands, *line)).collect();
         let (line, stands, size) = looser.first()?;
         let text = format!("{size} that were covered at {line:?} are covered at {stands:?}");
         Some((looser.iter().map(|(_, _, size)| *size).sum(), text))
