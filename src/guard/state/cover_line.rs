@@ -141,7 +141,11 @@ impl CoverLine {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            self.judged.add(self.side, position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
+            let (judged, grown) = (&position.by.judged, held.saturating_sub(self.held));
+            // More has filled than it grew by: stops that fired in the same moment have closed the rest of what was held.
+            let closed = judged.size().saturating_sub(grown).clamp(Decimal::ZERO, self.held);
+            self.judged.add(self.side, judged.of_size(self.side, grown.saturating_add(closed)));
+            self.shrink_to(self.remembered().saturating_sub(closed));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,

@@ -37,7 +37,7 @@ impl JudgedStops {
 
     /// For a part of just this size: one by one where they come to it, and the farthest for all of it where they do not.
     pub(crate) fn of_size(&self, side: PositionSide, size: Decimal) -> Self {
-        if total_size(&self.0) == size {
+        if self.size() == size {
             return self.clone();
         }
         Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
@@ -56,6 +56,10 @@ impl JudgedStops {
         parts.filter(|part| part.size > Decimal::ZERO).collect()
     }
 
+    pub(crate) fn size(&self) -> Decimal {
+        total_size(&self.0)
+    }
+
     pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {
         side.furthest(self.0.iter().map(|part| part.px))
     }
@@ -66,7 +70,7 @@ impl JudgedStops {
 
     /// Leaves those of so much at most: what these stops stand for goes first, and the farthest then.
     pub(crate) fn shrink_to(&mut self, side: PositionSide, size: Decimal, covering: &[LinePart]) {
-        let mut gone = total_size(&self.0).saturating_sub(size).max(Decimal::ZERO);
+        let mut gone = self.size().saturating_sub(size).max(Decimal::ZERO);
         let mut take = |part: &mut LinePart, most: Decimal| {
             let taken = gone.min(part.size).min(most);
             gone = gone.saturating_sub(taken);
