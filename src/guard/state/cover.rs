@@ -82,6 +82,19 @@ pub(crate) fn bound_parts(parts: &mut Vec<LinePart>) {
     }
 }
 
+/// Takes so much of what is in front away; the parts that went.
+pub(crate) fn take_front(parts: &mut Vec<LinePart>, size: Decimal) -> Vec<LinePart> {
+    let (mut left, mut gone) = (size.max(Decimal::ZERO), Vec::new());
+    parts.retain_mut(|part| {
+        let taken = left.min(part.size);
+        left = left.saturating_sub(taken);
+        part.size = part.size.saturating_sub(taken);
+        gone.extend((taken > Decimal::ZERO).then_some(LinePart { px: part.px, size: taken }));
+        part.size > Decimal::ZERO
+    });
+    gone
+}
+
 /// Puts the nearest trigger in front.
 pub(crate) fn sort_parts(side: PositionSide, parts: &mut [LinePart]) {
     parts.sort_by_key(|part| -part.px.saturating_mul(side.sign()));

@@ -4,7 +4,9 @@
 //! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, bound_parts, sort_parts, tighter, total_size};
+use crate::guard::state::cover::{
+    CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, tighter, total_size,
+};
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
@@ -133,19 +135,13 @@ impl CoverLine {
         let HeldNow { held, entry_px, .. } = *position;
         let has_new = self.uncovered() > Decimal::ZERO;
         if (held, entry_px) != (self.held, self.entry_px) {
-            let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
-            let has_grown = self.has_surely_grown(position);
-            self.before.get_or_insert(Before { held, entry_px, parts, passed: Vec::new(), has_grown });
+            self.note_before(position);
         }
         if self.is_opened_anew(position) {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            let (judged, grown) = (&position.by.judged, held.saturating_sub(self.held));
-            // More has filled than it grew by: stops that fired in the same moment have closed the rest of what was held.
-            let closed = judged.size().saturating_sub(grown).clamp(Decimal::ZERO, self.held);
-            self.judged.add(self.side, judged.of_size(self.side, grown.saturating_add(closed)));
-            self.shrink_to(self.remembered().saturating_sub(closed));
+            self.judged.add(self.side, position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -156,6 +152,18 @@ impl CoverLine {
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
         self.settle_judged(&[]);
+    }
+
+    /// Keeps what it was until the open orders tell how it changed.
+    fn note_before(&mut self, now: &HeldNow) {
+        let has_grown = self.has_surely_grown(now);
+        let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
+        let filled = now.by.judged.more_than(now.held.saturating_sub(held));
+        match &mut self.before {
+            // Of several changes nobody knows which stops fired at which.
+            Some(before) => before.filled = None,
+            None => self.before = Some(Before { held, entry_px, parts, passed: Vec::new(), filled, has_grown }),
+        }
     }
 
     /// Takes in the open orders of a read that is of after the last change. Stops that came alive tell of entries that filled.
@@ -169,6 +177,9 @@ impl CoverLine {
             self.shrink_to(self.held);
             bound_parts(&mut self.parts);
             self.settle_judged(&self.parts.clone());
+        } else if let Some((parts, judged)) = before.since_stops_fired(self.held, view, (asset, self.side)) {
+            (self.parts, self.judged) = (parts, judged);
+            self.settle_judged(&[]);
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
             *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
@@ -236,13 +247,8 @@ impl CoverLine {
     }
 
     fn shrink_to(&mut self, held: Decimal) {
-        let mut left = self.remembered().saturating_sub(held);
-        self.parts.retain_mut(|part| {
-            let gone = left.max(Decimal::ZERO).min(part.size);
-            left = left.saturating_sub(gone);
-            part.size = part.size.saturating_sub(gone);
-            part.size > Decimal::ZERO
-        });
+        let over = self.remembered().saturating_sub(held);
+        take_front(&mut self.parts, over);
     }
 
     /// What was ever covered, the nearest trigger in front.

@@ -2,7 +2,8 @@
 //! bought and what another stop sold went between two reads of the account.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::LinePart;
+use crate::guard::state::cover::{LinePart, take_front, total_size};
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
@@ -32,6 +33,9 @@ pub(crate) struct Before {
     pub(crate) parts: Vec<LinePart>,
     /// Of what came since, the stops that the price had passed by then.
     pub(crate) passed: Vec<LinePart>,
+    /// The stops that what has filled since was judged with, where that is more than it grew by: then stops may have fired in the same
+    /// moment.
+    pub(crate) filled: Option<JudgedStops>,
     /// What may have filled explains how it changed: it is no other.
     pub(crate) has_grown: bool,
 }
@@ -54,6 +58,24 @@ impl Before {
             .iter()
             .map(move |part| LinePart { px: part.px, size: part.size.saturating_sub(counted(part.px)) });
         left.filter(|part| part.size > Decimal::ZERO)
+    }
+
+    /// The line, and what has none yet, where stops have closed what it did not grow by: the nearest, and none is open any more that is
+    /// as near.
+    pub(crate) fn since_stops_fired(
+        &self,
+        held: Decimal,
+        view: &View,
+        (asset, side): (u32, PositionSide),
+    ) -> Option<(Vec<LinePart>, JudgedStops)> {
+        let filled = self.filled.as_ref()?;
+        let closed = filled.size().saturating_add(self.held).saturating_sub(held);
+        let mut parts = self.parts.clone();
+        let fired = take_front(&mut parts, closed);
+        let mut open = view.orders.values().filter(|order| order.asset == asset).filter_map(|order| order.stop_px);
+        let is_as_near = |px: Decimal| fired.iter().any(|part| !side.nearer(part.px, px));
+        let is_shown = total_size(&fired) == closed && !open.any(is_as_near);
+        is_shown.then(|| (parts, filled.clone()))
     }
 }
 

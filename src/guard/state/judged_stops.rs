@@ -60,6 +60,11 @@ impl JudgedStops {
         total_size(&self.0)
     }
 
+    /// These, where something grew, and by less than they are for.
+    pub(crate) fn more_than(&self, grown: Decimal) -> Option<Self> {
+        (grown > Decimal::ZERO && self.size() > grown).then(|| self.clone())
+    }
+
     pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {
         side.furthest(self.0.iter().map(|part| part.px))
     }

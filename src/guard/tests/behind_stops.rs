@@ -308,21 +308,38 @@ fn grown(held: Decimal, entry_px: Decimal, judged: &[(Decimal, Decimal)]) -> Hel
 }
 
 /// Stops fire in the moment in which entries fill, so that more has filled than the position grew by: what they closed takes its line
-/// with it, and what filled has its own.
+/// with it, and what filled has its own, once the open orders show that. Until then, and where the stop is still there, nothing of the
+/// line is given up.
 #[test]
 fn what_filled_while_stops_fired_goes_part_by_part_by_its_own_stops() {
-    let (near, far) = ((dec!(1980), dec!(0.8)), (dec!(1900), dec!(0.6)));
+    let (near, far, own) = ((dec!(1980), dec!(0.8)), (dec!(1900), dec!(0.6)), (dec!(1985), dec!(1)));
+    let kept = |px: Decimal| vec![own, (px, dec!(0.4))];
     for (judged, line) in [
-        (&[near, far][..], &[near, far][..]),
-        (&[near], &[(dec!(1985), dec!(0.6)), near]),
-        (&[(dec!(1980), dec!(0.4))], &[(dec!(1985), dec!(1)), (dec!(1980), dec!(0.4))]),
-        // Something else filled too.
-        (&[(dec!(1980), dec!(0.1)), (dec!(1900), dec!(0.2))], &[(dec!(1985), dec!(1)), (dec!(1900), dec!(0.4))]),
+        (&[near, far][..], vec![near, far]),
+        (&[near], vec![(dec!(1985), dec!(0.6)), near]),
+        (&[(dec!(1980), dec!(0.4))], kept(dec!(1980))),
+        // Something else filled too, and more than can have closed it.
+        (&[(dec!(1980), dec!(0.1)), (dec!(1900), dec!(0.2))], kept(dec!(1900))),
+        (&[near, far, (dec!(1890), dec!(0.1))], kept(dec!(1890))),
     ] {
-        let mut position = covered(dec!(1985), dec!(1));
-        position.resize(&grown(dec!(1.4), dec!(1990), judged));
-        assert_eq!(position.parts(Decimal::ZERO), lined(line), "{judged:?}");
+        for (open_px, is_open) in [(None, false), (Some("1984.9"), false), (Some("1985"), true), (Some("1986"), true)] {
+            let mut desk = desk();
+            desk.show(open_px.map(|px| open_stop("ETH", "A", px, "1", 8)).into_iter().collect());
+            let mut position = covered(own.0, own.1);
+            position.resize(&grown(dec!(1.4), dec!(1990), judged));
+            let farthest = judged.iter().map(|(px, _)| *px).min().unwrap();
+            assert_eq!(position.parts(Decimal::ZERO), lined(&kept(farthest)), "{judged:?}");
+            position.on_orders(&desk.guard.view, ETH, desk.now, None);
+            let expected = if is_open { kept(farthest) } else { line.clone() };
+            assert_eq!(position.parts(Decimal::ZERO), lined(&expected), "{judged:?} {open_px:?}");
+        }
     }
+    // Of two changes nobody knows at which it fired.
+    let mut position = covered(own.0, own.1);
+    position.resize(&grown(dec!(1.4), dec!(1990), &[near, far]));
+    position.resize(&grown(dec!(1.5), dec!(1990), &[(dec!(1900), dec!(0.1))]));
+    position.on_orders(&desk().guard.view, ETH, NOW, None);
+    assert_eq!(position.covered_parts(), lined(&[own]));
 }
 
 /// The child of one entry comes alive, and the price has passed the stop of another, whose child is gone: both are in the line.
