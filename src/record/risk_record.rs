@@ -238,7 +238,7 @@ pub struct Role {
     pub acts_for_account: Option<bool>,
 }
 
-/// The account's mode as a life read it first, and as it changed.
+/// The account's mode as it was read first, and as it changed, over lives.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModeSeen {
