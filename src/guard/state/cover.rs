@@ -82,17 +82,15 @@ pub(crate) fn bound_parts(parts: &mut Vec<LinePart>) {
     }
 }
 
-/// Takes so much of what is in front away; the parts that went.
-pub(crate) fn take_front(parts: &mut Vec<LinePart>, size: Decimal) -> Vec<LinePart> {
-    let (mut left, mut gone) = (size.max(Decimal::ZERO), Vec::new());
+/// Takes so much of what is in front away.
+pub(crate) fn take_front(parts: &mut Vec<LinePart>, size: Decimal) {
+    let mut left = size.max(Decimal::ZERO);
     parts.retain_mut(|part| {
         let taken = left.min(part.size);
         left = left.saturating_sub(taken);
         part.size = part.size.saturating_sub(taken);
-        gone.extend((taken > Decimal::ZERO).then_some(LinePart { px: part.px, size: taken }));
         part.size > Decimal::ZERO
     });
-    gone
 }
 
 /// Puts the nearest trigger in front.

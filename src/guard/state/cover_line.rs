@@ -135,13 +135,15 @@ impl CoverLine {
         let HeldNow { held, entry_px, .. } = *position;
         let has_new = self.uncovered() > Decimal::ZERO;
         if (held, entry_px) != (self.held, self.entry_px) {
-            self.note_before(position);
+            let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
+            let has_grown = self.has_surely_grown(position);
+            self.before.get_or_insert(Before { held, entry_px, parts, passed: Vec::new(), has_grown });
         }
         if self.is_opened_anew(position) {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            self.judged.add(self.side, position.by.judged.of_size(self.side, held.saturating_sub(self.held)));
+            self.judged.add(self.side, position.by.judged.of_growth(self.side, held.saturating_sub(self.held)));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -154,32 +156,17 @@ impl CoverLine {
         self.settle_judged(&[]);
     }
 
-    /// Keeps what it was until the open orders tell how it changed.
-    fn note_before(&mut self, now: &HeldNow) {
-        let has_grown = self.has_surely_grown(now);
-        let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
-        let filled = now.by.judged.more_than(now.held.saturating_sub(held));
-        match &mut self.before {
-            // Of several changes nobody knows which stops fired at which.
-            Some(before) => before.filled = None,
-            None => self.before = Some(Before { held, entry_px, parts, passed: Vec::new(), filled, has_grown }),
-        }
-    }
-
     /// Takes in the open orders of a read that is of after the last change. Stops that came alive tell of entries that filled.
     pub(crate) fn on_orders(&mut self, view: &View, asset: u32, begun_ms: u64, mark: Option<Decimal>) {
         self.entries.on_orders(view, asset, self.side, begun_ms);
         let was_away = std::mem::take(&mut self.is_restored);
         let Some(before) = self.before.take() else { return };
-        if let Some(parts) = self.entries.line_since(&before, self.entry_px) {
+        if let Some(parts) = self.entries.line_since(&before, self.side, (self.held, self.entry_px)) {
             self.parts = parts;
             sort_parts(self.side, &mut self.parts);
             self.shrink_to(self.held);
             bound_parts(&mut self.parts);
             self.settle_judged(&self.parts.clone());
-        } else if let Some((parts, judged)) = before.since_stops_fired(self.held, view, (asset, self.side)) {
-            (self.parts, self.judged) = (parts, judged);
-            self.settle_judged(&[]);
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
             *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };

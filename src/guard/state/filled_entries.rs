@@ -2,8 +2,7 @@
 //! bought and what another stop sold went between two reads of the account.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{LinePart, take_front, total_size};
-use crate::guard::state::judged_stops::JudgedStops;
+use crate::guard::state::cover::{LinePart, sort_parts, take_front, total_size};
 use crate::guard::state::view::{Resting, View};
 use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
@@ -19,6 +18,7 @@ const SHOWN_WITHIN_MS: u64 = 10_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct AwaitedStop {
     oid: u64,
+    /// What its entry had still to fill.
     size: Decimal,
     /// The limit of its entry, which fills there.
     entry_px: Decimal,
@@ -33,9 +33,6 @@ pub(crate) struct Before {
     pub(crate) parts: Vec<LinePart>,
     /// Of what came since, the stops that the price had passed by then.
     pub(crate) passed: Vec<LinePart>,
-    /// The stops that what has filled since was judged with, where that is more than it grew by: then stops may have fired in the same
-    /// moment.
-    pub(crate) filled: Option<JudgedStops>,
     /// What may have filled explains how it changed: it is no other.
     pub(crate) has_grown: bool,
 }
@@ -59,24 +56,6 @@ impl Before {
             .map(move |part| LinePart { px: part.px, size: part.size.saturating_sub(counted(part.px)) });
         left.filter(|part| part.size > Decimal::ZERO)
     }
-
-    /// The line, and what has none yet, where stops have closed what it did not grow by: the nearest, and none is open any more that is
-    /// as near.
-    pub(crate) fn since_stops_fired(
-        &self,
-        held: Decimal,
-        view: &View,
-        (asset, side): (u32, PositionSide),
-    ) -> Option<(Vec<LinePart>, JudgedStops)> {
-        let filled = self.filled.as_ref()?;
-        let closed = filled.size().saturating_add(self.held).saturating_sub(held);
-        let mut parts = self.parts.clone();
-        let fired = take_front(&mut parts, closed);
-        let mut open = view.orders.values().filter(|order| order.asset == asset).filter_map(|order| order.stop_px);
-        let is_as_near = |px: Decimal| fired.iter().any(|part| !side.nearer(part.px, px));
-        let is_shown = total_size(&fired) == closed && !open.any(is_as_near);
-        is_shown.then(|| (parts, filled.clone()))
-    }
 }
 
 impl FilledEntries {
@@ -92,7 +71,12 @@ impl FilledEntries {
 
     /// The line of a position that changed, with what filled counted as if a read had shown it in between: the nearest stops
     /// were hit first. `None` where nothing is known to have filled, or the entry price does not show it.
-    pub(crate) fn line_since(&mut self, before: &Before, entry_px: Option<Decimal>) -> Option<Vec<LinePart>> {
+    pub(crate) fn line_since(
+        &mut self,
+        before: &Before,
+        side: PositionSide,
+        (held, entry_px): (Decimal, Option<Decimal>),
+    ) -> Option<Vec<LinePart>> {
         let filled: Vec<AwaitedStop> = std::mem::take(&mut self.filled).into_iter().map(|(stop, _)| stop).collect();
         let added = filled.iter().fold(Decimal::ZERO, |sum, stop| sum.saturating_add(stop.size));
         let paid = |stop: &AwaitedStop| stop.size.saturating_mul(stop.entry_px);
@@ -106,13 +90,21 @@ impl FilledEntries {
             && moved.is_sign_negative() == least.is_sign_negative()
             && moved.abs().saturating_add(rounding) >= least.abs();
         let new = filled.iter().map(|stop| LinePart { px: stop.stop_px, size: stop.size });
-        is_shown.then(|| before.parts.iter().copied().chain(new).chain(before.passed_beside(&filled)).collect())
+        let mut line: Vec<LinePart> = before.parts.iter().copied().chain(new).collect();
+        sort_parts(side, &mut line);
+        // No stop stood for what the price has passed, so none of it was hit.
+        let passed: Vec<LinePart> = before.passed_beside(&filled).collect();
+        let over = total_size(&line).saturating_add(total_size(&passed)).saturating_sub(held);
+        take_front(&mut line, over);
+        line.extend(passed);
+        is_shown.then_some(line)
     }
 }
 
 fn awaited(entry: &Resting) -> impl Iterator<Item = AwaitedStop> + '_ {
     entry.order.children.iter().filter_map(|child: &OpenOrder| {
-        let (oid, size, stop_px) = (child.oid, child.sz, child.market_stop_px()?);
+        // What of the entry has filled already is in the line of the position.
+        let (oid, size, stop_px) = (child.oid, child.sz.min(entry.size), child.market_stop_px()?);
         Some(AwaitedStop { oid, size, entry_px: entry.px, stop_px })
     })
 }

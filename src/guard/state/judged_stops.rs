@@ -43,6 +43,17 @@ impl JudgedStops {
         Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
     }
 
+    /// For what a position grew by: the same, but where more has filled than that, stops that fired in the same moment have closed the
+    /// rest, or some of it never filled. Nobody knows which, so the nearest stand for what is new.
+    pub(crate) fn of_growth(&self, side: PositionSide, grown: Decimal) -> Self {
+        if self.size() <= grown {
+            return self.of_size(side, grown);
+        }
+        let mut nearest = self.clone();
+        nearest.shrink_to(side, grown, &[]);
+        nearest
+    }
+
     /// How far a stop may be to cover each part of so much: no farther than it was judged, nor than `widest_px`; that for what nobody
     /// judged.
     pub(crate) fn lines(&self, side: PositionSide, size: Decimal, widest_px: Decimal) -> Vec<LinePart> {
@@ -58,11 +69,6 @@ impl JudgedStops {
 
     pub(crate) fn size(&self) -> Decimal {
         total_size(&self.0)
-    }
-
-    /// These, where something grew, and by less than they are for.
-    pub(crate) fn more_than(&self, grown: Decimal) -> Option<Self> {
-        (grown > Decimal::ZERO && self.size() > grown).then(|| self.clone())
     }
 
     pub(crate) fn furthest(&self, side: PositionSide) -> Option<Decimal> {

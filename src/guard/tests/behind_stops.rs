@@ -5,11 +5,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
-use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::{Effects, Guard, Input, Mode};
-use crate::record::risk_record::PositionLine;
 use crate::rules::Rules;
 use crate::venue::side::PositionSide;
 
@@ -288,80 +285,6 @@ fn no_stop_that_is_farther_than_the_one_that_was_judged_covers_what_filled() {
         desk.orders.push(open_stop("ETH", "A", left_px, "0.8", 30));
         let effects = filled_at(&mut desk, dec!(1990));
         assert_eq!(first_trigger(&effects), sends.then(|| "1980".to_owned()), "{left_px}");
-    }
-}
-
-fn lined(parts: &[(Decimal, Decimal)]) -> Vec<LinePart> {
-    parts.iter().map(|(px, size)| LinePart { px: *px, size: *size }).collect()
-}
-
-/// The line of a long position that was entered at 2000 and is covered so.
-fn covered(px: Decimal, size: Decimal) -> CoverLine {
-    let (held, entry_px) = (size, Some(dec!(2000)));
-    CoverLine::restored(&PositionLine { asset: ETH, is_long: true, held, parts: vec![(px, size)], entry_px })
-}
-
-/// The same position as a read shows it after entries that were judged with these stops.
-fn grown(held: Decimal, entry_px: Decimal, judged: &[(Decimal, Decimal)]) -> HeldNow {
-    let by = Enlarged { judged: JudgedStops::each(lined(judged)), ..Enlarged::default() };
-    HeldNow { held, entry_px: Some(entry_px), mark: None, mid: None, by }
-}
-
-/// Stops fire in the moment in which entries fill, so that more has filled than the position grew by: what they closed takes its line
-/// with it, and what filled has its own, once the open orders show that. Until then, and where the stop is still there, nothing of the
-/// line is given up.
-#[test]
-fn what_filled_while_stops_fired_goes_part_by_part_by_its_own_stops() {
-    let (near, far, own) = ((dec!(1980), dec!(0.8)), (dec!(1900), dec!(0.6)), (dec!(1985), dec!(1)));
-    let kept = |px: Decimal| vec![own, (px, dec!(0.4))];
-    for (judged, line) in [
-        (&[near, far][..], vec![near, far]),
-        (&[near], vec![(dec!(1985), dec!(0.6)), near]),
-        (&[(dec!(1980), dec!(0.4))], kept(dec!(1980))),
-        // Something else filled too, and more than can have closed it.
-        (&[(dec!(1980), dec!(0.1)), (dec!(1900), dec!(0.2))], kept(dec!(1900))),
-        (&[near, far, (dec!(1890), dec!(0.1))], kept(dec!(1890))),
-    ] {
-        for (open_px, is_open) in [(None, false), (Some("1984.9"), false), (Some("1985"), true), (Some("1986"), true)] {
-            let mut desk = desk();
-            desk.show(open_px.map(|px| open_stop("ETH", "A", px, "1", 8)).into_iter().collect());
-            let mut position = covered(own.0, own.1);
-            position.resize(&grown(dec!(1.4), dec!(1990), judged));
-            let farthest = judged.iter().map(|(px, _)| *px).min().unwrap();
-            assert_eq!(position.parts(Decimal::ZERO), lined(&kept(farthest)), "{judged:?}");
-            position.on_orders(&desk.guard.view, ETH, desk.now, None);
-            let expected = if is_open { kept(farthest) } else { line.clone() };
-            assert_eq!(position.parts(Decimal::ZERO), lined(&expected), "{judged:?} {open_px:?}");
-        }
-    }
-    // Of two changes nobody knows at which it fired.
-    let mut position = covered(own.0, own.1);
-    position.resize(&grown(dec!(1.4), dec!(1990), &[near, far]));
-    position.resize(&grown(dec!(1.5), dec!(1990), &[(dec!(1900), dec!(0.1))]));
-    position.on_orders(&desk().guard.view, ETH, NOW, None);
-    assert_eq!(position.covered_parts(), lined(&[own]));
-}
-
-/// The child of one entry comes alive, and the price has passed the stop of another, whose child is gone: both are in the line.
-#[test]
-fn what_the_price_has_passed_stays_in_the_line_beside_what_else_filled() {
-    let own = (dec!(1905), dec!(0.5));
-    for (judged, line) in [
-        ((dec!(1960), dec!(2)), &[(dec!(1985), dec!(4.5)), (dec!(1960), dec!(2)), own][..]),
-        (own, &[(dec!(1985), dec!(5)), own]),
-    ] {
-        let mut desk = desk();
-        let mut entry = open("ETH", "B", "1990", "0.5", 7);
-        entry.children.push(open_stop("ETH", "A", "1905", "0.5", 8));
-        desk.show(vec![entry]);
-        let mut position = covered(dec!(1985), dec!(5));
-        position.on_orders(&desk.guard.view, ETH, desk.now, None);
-        position.resize(&grown(if judged == own { dec!(5.5) } else { dec!(7) }, dec!(1990), &[judged]));
-        position.hold_judged(dec!(1900));
-        desk.now += 10;
-        desk.show(vec![open_stop("ETH", "A", "1905", "0.5", 8)]);
-        position.on_orders(&desk.guard.view, ETH, desk.now, None);
-        assert_eq!(position.covered_parts(), lined(line), "{judged:?}");
     }
 }
 

@@ -35,6 +35,7 @@ mod flowing;
 mod following_stops;
 mod given_up;
 mod golden;
+mod grown_lines;
 mod halting;
 mod head;
 mod headroom;
