@@ -163,10 +163,11 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
         step.guard.book.look_at_fills(&fills, since_ms, up_to_ms.max(since_ms.saturating_add(1)));
     }
     let since_ms = step.guard.book.since_begin(since_ms);
-    rows::on_fills_read(step, fills);
+    rows::on_fills_read(step, fills.clone());
     if step.guard.book.is_behind || !is_believed {
         return;
     }
+    step.guard.book.chains.show(&fills, since_ms, up_to_ms);
     if is_first && is_more {
         step.guard.book.oldest_shown =
             first_ms.filter(|first_ms| new == count && *first_ms > since_ms).map(|ms| (since_ms, ms));

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 mod ordered;
 mod recorded;
+mod shown;
 #[cfg(test)]
 mod tests;
 

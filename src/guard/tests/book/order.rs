@@ -73,6 +73,28 @@ proptest! {
         }
         prop_assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
     }
+
+    /// Of three moments the feed tells some fills only, on both sides of what it loses; a read brings the others, in pages.
+    #[test]
+    fn what_is_lost_on_both_sides_of_a_moment_is_missing_until_it_is_read(
+        told in prop::collection::vec((0_u64..3, prop::sample::select(vec![-2_i64, -1, 1, 2, 3]), any::<bool>()), 4..14), dice in any::<u64>()
+    ) {
+        let mut told = told;
+        told.sort_by_key(|(moment, ..)| *moment);
+        let steps: Vec<(u64, i64)> = [(5, 4)].into_iter().chain(told.iter().map(|(moment, step, _)| (9 + moment, *step))).collect();
+        let mut all = fills(0, &steps);
+        let is_told = |place: usize| place == 0 || told[place - 1].2;
+        let (first, mut lost): (Vec<_>, Vec<_>) = all.iter().cloned().enumerate().partition(|(place, _)| is_told(*place));
+        let mut chains = Chains::default();
+        first.iter().for_each(|(_, fill)| _ = chains.add([fill], 100));
+        // An answer tells the fills of one moment in any order.
+        shuffle(&mut lost, dice);
+        let page = chains.in_order(lost.into_iter().map(|(_, fill)| fill).collect());
+        chains.add(&page, 100);
+        shuffle(&mut all, dice);
+        chains.show(&all, 5, u64::MAX);
+        prop_assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
+    }
 }
 
 fn sizes(world: &BookWorld) -> Vec<(String, String)> {

@@ -117,3 +117,28 @@ fn a_moment_is_linked_anew_when_one_of_before_it_comes() {
     assert!(chains.gaps.is_empty(), "{:?}", chains.gaps);
     assert!(!add(&mut chains, 8, "6", "1"));
 }
+
+/// An answer takes a gap away where its fills go all the way through it, and only then.
+#[test]
+fn a_gap_is_none_where_an_answer_shows_the_whole_way() {
+    let way = [fill("ETH", 5, "0", "1"), fill("ETH", 6, "1", "2"), fill("BTC", 6, "7", "1"), fill("ETH", 7, "3", "1")];
+    let gap = || {
+        let mut chains = Chains::default();
+        chains.add([&way[0]], 100);
+        chains.add([&way[3]], 100);
+        chains
+    };
+    for (shown, since_ms, up_to_ms, left) in [
+        (&way[..], 5, 7, 0),
+        (&way, 6, 7, 1),
+        (&way, 5, 6, 1),
+        (&way[..3], 5, 7, 1),
+        (&way[1..], 5, 7, 0),
+        (&way[2..], 5, 7, 1),
+        (&[fill("ETH", 5, "0", "1"), fill("ETH", 6, "1", "1"), way[3].clone()], 5, 7, 1),
+    ] {
+        let mut chains = gap();
+        chains.show(shown, since_ms, up_to_ms);
+        assert_eq!(chains.gaps.len(), left, "{shown:?} {since_ms} {up_to_ms}");
+    }
+}
