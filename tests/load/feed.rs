@@ -23,6 +23,8 @@ const MINUTES: u32 = 5;
 const MINUTE: Duration = Duration::from_secs(60);
 /// How often the venue tells of a market whose price is about to move.
 const TOLD_EVERY_MS: u64 = 10;
+/// So many more frames show that it does: without, that many take seconds.
+const TOLD_OFTEN: u64 = 40;
 
 /// What is measured, the percentiles that have a figure, and that in milliseconds.
 const FIGURES: [(&str, &[(usize, u64)]); 5] = [
@@ -107,8 +109,12 @@ fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut, silent]: &mut [
     hold(&one, "ETH", "30", "2500")?;
     until("cover", || is_covered(&one, "ETH"))?;
     until("reads that are audits", || feed(&one, "audited") == json!(true))?;
-    // The venue tells of a market twice a second. What it waits until it tells is its own time, not the guard's.
+    // The venue tells of a market twice a second. What it waits until it tells is its own time, not the guard's, and so is
+    // what it waits until it tells more often.
     one.venue.control(&json!({"op": "setting", "name": "feed_ctx_ms", "value": TOLD_EVERY_MS}))?;
+    let frames = || feed(&one, "frames").as_u64().unwrap_or_default();
+    let before = frames();
+    until("frames as often as they are told", || frames() >= before + TOLD_OFTEN)?;
     let begun = Instant::now();
     one.venue.price("ETH", "2480")?;
     until("a flat account after a halt", || is_flat(&one))?;
