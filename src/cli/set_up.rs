@@ -95,7 +95,7 @@ impl SetUp<'_> {
         if load(&path, &self.home.trusted()).map_err(Refusal::Config)? != self.found {
             return Err(Refusal::ChangedMeanwhile(path));
         }
-        let mut notes = self.earlier_clients();
+        let mut notes = self.not_kept();
         if let Some(stored) = &self.stored {
             notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }
@@ -119,14 +119,23 @@ impl SetUp<'_> {
         Ok(Done { config: self.config, client, notes })
     }
 
-    /// Clients of an earlier set-up that this one no longer accepts.
-    fn earlier_clients(&self) -> Vec<String> {
-        match &self.found {
-            LoadedConfig::SetUp(config) if !config.auth.clients.is_empty() => {
-                vec![format!("{} earlier client keys are no longer accepted", config.auth.clients.len())]
-            }
-            _ => Vec::new(),
+    /// What an earlier set-up had and this one has no more: its clients, and values that are others now.
+    fn not_kept(&self) -> Vec<String> {
+        let LoadedConfig::SetUp(earlier) = &self.found else { return Vec::new() };
+        let mut notes = Vec::new();
+        if !earlier.auth.clients.is_empty() {
+            notes.push(format!("{} earlier client keys are no longer accepted", earlier.auth.clients.len()));
         }
+        let cap = |config: &Config| config.equity_cap.map_or_else(|| "none".to_owned(), |usdc| usdc.to_string());
+        let values = [
+            ("listen", earlier.listen.to_string(), self.config.listen.to_string()),
+            ("ip_share", earlier.ip_share.to_string(), self.config.ip_share.to_string()),
+            ("equity_cap", cap(earlier), cap(&self.config)),
+        ];
+        notes.extend(values.into_iter().filter(|(_, was, is)| was != is).map(|(name, was, is)| {
+            format!("{name} was {was} and is {is} now; `svc-guard config set {name} {was}` brings it back")
+        }));
+        notes
     }
 }
 

@@ -138,6 +138,19 @@ fn init_again_needs_force_and_says_what_it_does() {
     );
     assert_eq!(succeeded(&place.run(&["journal-show", "--mode", "paper"])), journal);
     assert!(place.config() != before && place.config().contains("http://127.0.0.1:9"));
+    // Nor does it keep silent on other values that are as at first again.
+    for set in [["listen", "127.0.0.1:8600"], ["ip_share", "1/2"], ["equity_cap", "1000.5"]] {
+        succeeded(&place.run(&[&["config", "set"], &set[..]].concat()));
+    }
+    let said = text(&place.run(&init(&["--force", "--ip-share", "1/2"])).stderr);
+    let home = place.home().display().to_string();
+    for (name, was, is) in [("listen", "127.0.0.1:8600", "127.0.0.1:8547"), ("equity_cap", "1000.5", "none")] {
+        let told = format!(
+            "{name} was {was} and is {is} now; `svc-guard --home {home} config set {name} {was}` brings it back"
+        );
+        assert!(said.contains(&told), "{said}");
+    }
+    assert!(!said.contains("ip_share was"), "{said}");
     place.write_config("mode = ");
     place.refuses(&init(&["--force"]), "not valid TOML");
 }
