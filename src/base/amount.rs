@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rust_decimal::{Decimal, dec};
+use rust_decimal::{Decimal, RoundingStrategy, dec};
 
 /// Most decimals of an amount on the wire: the official Python SDK writes so many, and the venue refuses a ninth that
 /// is not zero (observed on its test network).
@@ -109,6 +109,13 @@ pub fn parse_info(text: &str) -> Result<Decimal, AmountError> {
     text.parse::<Decimal>().map_err(|_| AmountError::Size)
 }
 
+/// An amount of USDC for a text, to the nearest cent, as the page shows it.
+#[must_use]
+pub fn cents(amount: Decimal) -> String {
+    let nearest = amount.round_dp_with_strategy(2, RoundingStrategy::MidpointAwayFromZero);
+    format!("{:.2}", if nearest.is_zero() { Decimal::ZERO } else { nearest })
+}
+
 /// `percent` percent of `amount`.
 #[must_use]
 pub fn percent_of(amount: Decimal, percent: Decimal) -> Decimal {
@@ -119,6 +126,22 @@ pub fn percent_of(amount: Decimal, percent: Decimal) -> Decimal {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn cents_are_the_nearest() {
+        for (amount, text) in [
+            (dec!(0), "0.00"),
+            (dec!(-0.004), "0.00"),
+            (dec!(0.005), "0.01"),
+            (dec!(-0.005), "-0.01"),
+            (dec!(1804.08982), "1804.09"),
+            (dec!(1804.0849), "1804.08"),
+            (dec!(99.995), "100.00"),
+            (dec!(5), "5.00"),
+        ] {
+            assert_eq!(cents(amount), text);
+        }
+    }
 
     #[test]
     fn wire_amounts_are_read_strictly() {

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 
 use super::listed;
-use crate::base::amount::percent_of;
+use crate::base::amount::{cents, percent_of};
 use crate::home::Config;
 use crate::service::api_wallet_check;
 
@@ -22,11 +22,11 @@ pub(super) fn priced(config: &Config, key: &str, equity: Decimal) -> Option<Stri
         "stop" | "max_stop" => {
             let distance = if key == "stop" { rules.stop } else { rules.max_stop };
             let largest = percent_of(base, rules.position);
-            return Some(format!("{:.2} USDC of a position at its limit", percent_of(largest, distance)));
+            return Some(format!("{} USDC of a position at its limit", cents(percent_of(largest, distance))));
         }
         _ => return None,
     };
-    Some(format!("{:.2} USDC", percent_of(base, percent)))
+    Some(format!("{} USDC", cents(percent_of(base, percent))))
 }
 
 /// The equity that limits are taken of.

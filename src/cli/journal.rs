@@ -7,7 +7,7 @@ use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
 use super::{mainnet, values};
-use crate::base::amount::{percent_of, to_wire};
+use crate::base::amount::{cents, percent_of, to_wire};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
@@ -103,8 +103,10 @@ fn days_loss(config: &Config, records: &[String], equity: Decimal, today: Day) -
     let is_over = loss >= limit;
     is_over.then(|| {
         format!(
-            "The day's loss is about {loss:.2} USDC, and its limit {limit:.2}: a service that starts today halts for the rest \
-             of the UTC day.\n"
+            "The day's loss is about {} USDC, and its limit {}: a service that starts today halts for the rest \
+             of the UTC day.\n",
+            cents(loss),
+            cents(limit)
         )
     })
 }

@@ -2,7 +2,7 @@
 //! resting entries are cancelled until it fits. Prices move, equity falls or is withdrawn, others trade by hand: what fitted
 //! when it was judged may fit no more. No limit closes a position.
 
-use crate::base::amount::percent_of;
+use crate::base::amount::{cents, percent_of};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::guard_actions;
@@ -66,11 +66,11 @@ impl Excess {
     pub(crate) fn text(&self, guard: &Guard) -> String {
         let market = self.asset.map(|asset| guard.view.market(asset).map_or("a market", |market| &market.coin));
         format!(
-            "{}: {:.2} USDC of {} could be reached and {:.2} are allowed",
+            "{}: {} USDC of {} could be reached and {} are allowed",
             self.rule,
-            self.actual,
+            cents(self.actual),
             market.unwrap_or("all markets"),
-            self.limit
+            cents(self.limit)
         )
     }
 }

@@ -49,8 +49,8 @@ impl SizedEntry<'_> {
         if actual <= limit {
             return None;
         }
-        let text = format!("{what} {} is over {limit_pct}% of equity {}", cents(actual), cents(equity));
-        Some(LimitBreach::new(code, text, cents(limit), cents(actual)))
+        let text = format!("{what} {} is over {limit_pct}% of equity {}", cut_cents(actual), cut_cents(equity));
+        Some(LimitBreach::new(code, text, cut_cents(limit), cut_cents(actual)))
     }
 }
 
@@ -65,7 +65,7 @@ impl LimitBreach {
     }
 }
 
-/// An amount of USDC for a text.
-pub(crate) fn cents(amount: Decimal) -> String {
+/// An amount of USDC for a refusal, cut: a limit that is named is never more than it is.
+pub(crate) fn cut_cents(amount: Decimal) -> String {
     format!("{amount:.2}")
 }

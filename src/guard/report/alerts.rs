@@ -1,6 +1,6 @@
 //! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
 
-use crate::base::amount::to_wire;
+use crate::base::amount::{cents, to_wire};
 use crate::base::moment::utc;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::flow::over_limit;
@@ -85,7 +85,7 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
         if since_ms.is_some() {
             let how = if loss >= limit { "has reached" } else { "is over 60% of" };
-            alert(code, format!("{what} {loss:.2} {how} its limit {limit:.2}"), since_ms);
+            alert(code, format!("{what} {} {how} its limit {}", cents(loss), cents(limit)), since_ms);
         }
     }
     // Fewer than the guard needs itself are ill health, and told of there.

@@ -1,6 +1,6 @@
 //! Halts: what looks like one, when it is believed, and when it ends.
 
-use crate::base::amount::{percent_of, to_wire};
+use crate::base::amount::{cents, percent_of, to_wire};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::ledger::{self, LEDGER_GRACE_MS};
@@ -174,7 +174,8 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
             ..halt_details("drawdown", equity, limit, rules.drawdown)
         };
         let percent = rules.drawdown;
-        let reason = format!("drawdown halt: {down:.2} below the peak {peak:.2}, limit {limit:.2} ({percent}%)");
+        let [down, peak, limit] = [down, peak, limit].map(cents);
+        let reason = format!("drawdown halt: {down} below the peak {peak}, limit {limit} ({percent}%)");
         return Some(Breach { state: RiskState::DrawdownHalt, details, reason });
     }
     let loss = -figures.day_pnl;
@@ -187,8 +188,8 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
             ..halt_details("daily_loss", equity, limit, rules.daily_loss)
         };
         let percent = rules.daily_loss;
-        let reason =
-            format!("daily loss stop: {loss:.2} lost of the day's start {start:.2}, limit {limit:.2} ({percent}%)");
+        let [loss, start, limit] = [loss, start, limit].map(cents);
+        let reason = format!("daily loss stop: {loss} lost of the day's start {start}, limit {limit} ({percent}%)");
         return Some(Breach { state: RiskState::HaltedForDay, details, reason });
     }
     None

@@ -1,4 +1,4 @@
-//! What an answer shows not to be missing: fills of one moment that came late may have been put elsewhere than they belong, and an
+//! Gaps that an answer shows to be none: fills of one moment that came late may have been put elsewhere than they belong, and an
 //! answer has all that there are beside one another.
 
 use super::{Chains, Gap};
