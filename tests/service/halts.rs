@@ -97,7 +97,11 @@ fn a_drawdown_stops_until_a_person_resumes() {
     until_flat(&stand);
 
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
-    assert_eq!(run_with(&stand.home(), &resume, "").status.code(), Some(0));
+    let resumed = run_with(&stand.home(), &resume, "");
+    assert_eq!(resumed.status.code(), Some(0));
+    // What the day has lost is within its own limit.
+    let said = String::from_utf8_lossy(&resumed.stdout).into_owned();
+    assert!(said.contains("is cleared") && !said.contains("UTC day"), "{said}");
     stand.forget_spent_weight();
     stand.start();
     let risk = stand.status()["risk"].clone();

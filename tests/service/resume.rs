@@ -38,6 +38,7 @@ fn a_drawdown_halt_is_cleared_with_the_service_stopped_and_the_note_on_record() 
 
     let (code, said) = resume(&stand);
     assert!(code == Some(0) && said.contains("The drawdown halt is cleared"), "{said}");
+    assert!(said.contains("a service that starts today halts for the rest of the UTC day"), "{said}");
     let shown = run_with(&stand.home(), &["journal-show", "--mode", "paper"], "");
     let last: Value = serde_json::from_str(String::from_utf8(shown.stdout).unwrap().lines().last().unwrap()).unwrap();
     assert_eq!((&last["kind"], &last["note"]), (&json!("resume"), &json!("the bot's fault is found")));
@@ -46,4 +47,5 @@ fn a_drawdown_halt_is_cleared_with_the_service_stopped_and_the_note_on_record() 
     assert!(code == Some(2) && said.contains("there is no drawdown halt to clear"), "{said}");
     stand.start();
     assert_ne!(state(&stand), "stopped");
+    until("the halt of the day", || (state(&stand) == "halted_for_day").then_some(()));
 }
