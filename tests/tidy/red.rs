@@ -189,4 +189,9 @@ fn weaknesses_whose_text_is_gone() {
     {
         assert_eq!(weaknesses::without_place(&table(old, new), &sources).is_empty(), is_well, "{old} {new}");
     }
+    let sources = files(&[("src/a.rs", "if a { b }"), ("src/guard/tests/c.rs", "fn it_holds() {}")]);
+    for (test, is_well) in [("guard::tests::c::it_holds", true), ("guard::tests::c::it_is_gone", false)] {
+        let table = format!("{}test = '{test}'\n", table("if a", "if PLANTED"));
+        assert_eq!(weaknesses::without_place(&table, &sources).is_empty(), is_well, "{test}");
+    }
 }

@@ -5,8 +5,8 @@
 
 Each weakness of table.toml is a replacement in a source file, or a few, under a condition. All are made in a copy of the tree,
 which is built once; the environment says which of them is on. The adversary plays its games with it up to the first that breaks a
-promise, and one must. A weakness that it does not notice ends this with 1, and so does a game that breaks a promise with none
-of them on. That each old text still stands where it did is held by tests/tidy.
+promise, and one must. What no game of it has come upon names a test of the core instead, which is red with it. A weakness that is
+not noticed ends this with 1, and so does a game that breaks a promise with none of them on. That each old text still stands where it did is held by tests/tidy.
 """
 
 import json
@@ -87,6 +87,15 @@ def play(program, name):
     return False, f"game {int(seed[0]) + 1}: {broken[0]}"
 
 
+def try_test(program, name, test):
+    """Runs one test of the core; whether all was well, and what was told."""
+    env = os.environ | {"WEAKNESS": name}
+    run = subprocess.run([program, "--exact", test], cwd=ROOT, env=env, capture_output=True, text=True)
+    if "0 passed; 0 failed" in run.stdout:
+        raise SystemExit(f"there is no test {test}")
+    return run.returncode == 0, test
+
+
 def main(arguments):
     table = tomllib.loads((HERE / "table.toml").read_text())["weakness"]
     unknown = set(arguments) - {weakness["name"] for weakness in table}
@@ -101,12 +110,17 @@ def main(arguments):
     if not is_well:
         raise SystemExit(f"without a weakness: {told}")
     chosen = [name for name in dict.fromkeys(weakness["name"] for weakness in table) if not arguments or name in arguments]
+    tests = {weakness["name"]: weakness["test"] for weakness in table if "test" in weakness}
+    for name, test in tests.items():
+        if not try_test(program, "", test)[0]:
+            raise SystemExit(f"without a weakness: {test} is red")
     unnoticed = 0
     for name in chosen:
-        is_well, told = play(program, name)
+        is_well, told = try_test(program, name, tests[name]) if name in tests else play(program, name)
         unnoticed += is_well
         print(f"{name}: {'NOT NOTICED' if is_well else told}", flush=True)
-    print(f"{len(chosen) - unnoticed} of {len(chosen)} weaknesses noticed")
+    by_test = sum(name in tests for name in chosen)
+    print(f"{len(chosen) - unnoticed} of {len(chosen)} weaknesses noticed, {by_test} of them looked for by a test")
     return 1 if unnoticed else 0
 
 
