@@ -161,6 +161,35 @@ fn a_mode_that_cannot_be_valued_blinds_no_halt() {
     }
 }
 
+/// A life that begins in such a mode has read no equity: what the account shows there is none, and counts as if it were worth what the
+/// day began with.
+#[test]
+fn a_life_that_begins_in_a_mode_that_cannot_be_valued_fires_by_what_the_positions_lose() {
+    for (lost, halts) in [(None, false), (Some(dec!(499.99)), false), (Some(dec!(500)), true)] {
+        for is_known_first in [true, false] {
+            let day = json!({"kind": "day", "at_ms": NOW - 60_000, "day": "2027-01-15", "venue_ms": NOW - 60_000,
+                "equity": "10000", "ledger_ms": NOW - 60_000});
+            let mut desk = woken(&[day.to_string()]);
+            desk.mids.insert("ETH".into(), dec!(2000));
+            desk.read_mids(desk.now);
+            if lost.is_some() {
+                desk.positions.insert("ETH", dec!(1));
+            }
+            if !is_known_first {
+                desk.step(Input::ModeUnread);
+                equity(&mut desk, dec!(0));
+            }
+            desk.step(Input::UnvaluedMode { mode: "portfolioMargin".into(), begun_ms: desk.now });
+            (0..3).for_each(|_| _ = equity(&mut desk, dec!(0)));
+            assert_eq!((state(&desk), desk.guard.risk.is_halted()), ("active".to_owned(), false), "{lost:?}");
+            desk.unrealized = -lost.unwrap_or_default();
+            (0..12).for_each(|_| _ = equity(&mut desk, dec!(0)));
+            let wanted = if halts { "halted_for_day" } else { "active" };
+            assert_eq!(state(&desk), wanted, "{lost:?} {is_known_first}: {}", risk(&desk));
+        }
+    }
+}
+
 /// Prices leap, and a moment later the equity is read where it is no more: that read sets no mark, however long the leaps
 /// have been looked at.
 #[test]

@@ -24,6 +24,10 @@ const MODE_PAUSE_MS: u64 = 3_000;
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
     let Some(account) = step.guard.view.account.as_ref().filter(|_| !step.guard.risk.is_mode_unread) else { return };
+    if step.guard.risk.unvalued.is_some() && step.guard.risk.settled.last().is_none() {
+        // Nothing tells what it is worth, in this life or before it.
+        return;
+    }
     if !account.is_valued() && step.guard.risk.unvalued.is_none() {
         return check_carried(step);
     }

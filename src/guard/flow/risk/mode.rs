@@ -88,6 +88,8 @@ pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64)
     if risk.unvalued.as_ref().is_some_and(|(known, _)| *known == mode) {
         return;
     }
+    // It is known now: a loss on what is held is measured from here on.
+    risk.is_mode_unread = false;
     let since_ms = risk.unvalued.as_ref().map_or(now_ms, |(_, since_ms)| *since_ms);
     let text = format!("the account's mode is {mode}, whose equity cannot be valued surely; nothing is opened in it");
     risk.unvalued = Some((mode, since_ms));
@@ -96,12 +98,17 @@ pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64)
     carry_equity(step.guard);
 }
 
-/// Where the account's equity cannot be read, puts the one that is carried on in its place.
+/// Where the account's equity cannot be read, puts the one that is carried on in its place. A life that has read none goes on from what
+/// the day began with, as [`carry_unread_equity`] does.
 pub(crate) fn carry_equity(guard: &mut Guard) {
     let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return };
-    if guard.risk.unvalued.is_some()
-        && let Some(last) = guard.risk.settled.last()
-    {
+    if guard.risk.unvalued.is_none() || guard.risk.is_mode_unread {
+        return;
+    }
+    if let (None, Some(start)) = (guard.risk.settled.last(), guard.risk.marks.day_start) {
+        guard.risk.settled.settle(Some(Cash::of(account).valued_at(start.equity)));
+    }
+    if let Some(last) = guard.risk.settled.last() {
         let carried = last.carried_to(account, |asset| mids.get(&asset).copied());
         account.equity = carried.equity;
         // What is opened counts from the first read that shows it, however soon it is closed again.
