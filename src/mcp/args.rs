@@ -206,8 +206,10 @@ const REASON: &str = "a text of 1 to 200 characters";
 const COIN: &str = "a market name such as \"BTC\"";
 const CLIENT_ID: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ : -";
 
+/// Whether this can be a market: a perp, one of another dex (`xyz:GOLD`), or a spot pair (`@107`, `PURR/USDC`).
 fn is_coin(text: &str) -> bool {
-    (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    let can_be = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'@' | b'/');
+    (1..=32).contains(&text.len()) && text.bytes().all(can_be)
 }
 
 /// The members of an object in their order, repeated ones too.

@@ -18,6 +18,11 @@ pub(super) fn coin() -> Value {
     json!({"type": "string", "description": "Market name as the venue spells it, such as BTC. Perpetuals only."})
 }
 
+/// The name of any market that the account has traded.
+pub(super) fn any_market() -> Value {
+    json!({"type": "string", "description": "Market name as the venue spells it: such as BTC, xyz:GOLD, @107 or PURR/USDC."})
+}
+
 /// An amount.
 pub(super) fn amount(description: &str) -> Value {
     json!({"type": "string", "description": format!("{description} A decimal in a string, such as \"0.5\"; never rounded.")})

@@ -95,3 +95,13 @@ def test_fills_tell_what_may_be_missing_beside_them(key, coin):
     assert [fill["tid"] for fill in told["fills"]] == [3, 2]
     assert {name: told[name] for name in LACKS} == LACKS
     assert told["fills_left_out"] == 9 + (1 if coin else 2)
+
+
+@pytest.mark.parametrize("coin", ["xyz:GOLD", "@107", "PURR/USDC"])
+def test_fills_of_every_market_can_be_asked_for(key, coin):
+    fills = [{"market": market, "tid": tid} for tid, market in enumerate([coin, "ETH"])]
+    said = {**LACKS, "fills": fills, "fills_left_out": 0, "from": "2026-01-01", "to": None}
+    with guard_that_says({**STATUS, "mode": "testnet"}, {"/guard/report": (200, said)}) as (url, _):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            told = lines.call("get_fills", coin=coin)
+    assert [fill["tid"] for fill in told["fills"]] == [0]

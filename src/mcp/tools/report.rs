@@ -63,7 +63,7 @@ pub(super) const FILLS: Tool = Tool {
     input: || {
         let mut members = days();
         members.extend([
-            ("coin", schema::coin()),
+            ("coin", schema::any_market()),
             ("limit", schema::whole(1, 100, "How many, at most 100. 20 when left out.")),
         ]);
         schema::object(0, &members)
