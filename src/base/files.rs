@@ -29,6 +29,17 @@ pub fn whole_path(path: &Path) -> io::Result<PathBuf> {
     Ok(real.filter(|real| real.to_str().is_some()).unwrap_or(whole))
 }
 
+/// A path with its leading `~` made the user's own folder, `own`: a shell does so only where a word begins with it, and a folder of
+/// that name is never meant.
+pub fn in_own_folder(path: PathBuf, own: impl FnOnce() -> Option<PathBuf>) -> PathBuf {
+    let Ok(rest) = path.strip_prefix("~") else { return path };
+    match own().filter(|own| own.is_absolute()) {
+        Some(own) if rest.as_os_str().is_empty() => own,
+        Some(own) => own.join(rest),
+        None => path,
+    }
+}
+
 /// A file that is refused, and why.
 #[derive(Debug)]
 pub struct FileError {

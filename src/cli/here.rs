@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::base::files::whole_path;
+use crate::base::files::{in_own_folder, whole_path};
 use crate::base::shell::word;
 
 /// What goes between the program's name and a command; empty for the default home.
@@ -128,12 +128,30 @@ pub(super) fn named(words: impl Iterator<Item = OsString>) -> (Option<PathBuf>, 
     (home.map(PathBuf::from), config.map(PathBuf::from))
 }
 
+/// A flag for the home or the config that was given twice with different values, and these: the later one would win without a word.
+pub(super) fn twice(words: impl Iterator<Item = OsString>) -> Option<(&'static str, [PathBuf; 2])> {
+    let mut words = words.skip(1).take_while(|word| word != "--");
+    let mut seen: [(&'static str, Option<OsString>); 2] = [("--home", None), ("--config", None)];
+    while let Some(word) = words.next() {
+        let shown = word.to_string_lossy();
+        let (flag, value) = shown.split_once('=').map_or((&*shown, None), |(flag, value)| (flag, Some(value.into())));
+        let Some((flag, before)) = seen.iter_mut().find(|(known, _)| *known == flag) else { continue };
+        let Some(value) = value.or_else(|| words.next()) else { return None };
+        match before.replace(value.clone()) {
+            Some(before) if before != value => return Some((flag, [before.into(), value.into()])),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The flags that name the home and the config, as absolute paths: a suggestion may be typed elsewhere.
 fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> String {
     let (home, config) = named(words);
     let home = home.or(variable.filter(|home| !home.is_empty()).map(PathBuf::from));
     let named = [("--home", home), ("--config", config)].into_iter();
-    let named = named.filter_map(|(flag, path)| Some((flag, whole_path(&path?).ok()?)));
+    let whole = |path| whole_path(&in_own_folder(path, std::env::home_dir)).ok();
+    let named = named.filter_map(|(flag, path)| Some((flag, whole(path?)?)));
     named.map(|(flag, path)| format!("{flag} {}", word(&path))).collect::<Vec<_>>().join(" ")
 }
 

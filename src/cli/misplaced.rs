@@ -24,9 +24,13 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
         (ErrorKind::InvalidValue, ["completions", shell, ..]) if is(error, shell) => {
             format!("there are none for {:?}: `svc-guard completions bash`, zsh or fish", short(shell))
         }
-        (ErrorKind::UnknownArgument, ["client", "add", rest @ ..]) => in_its_place(rest, "client add --out"),
-        (ErrorKind::UnknownArgument, ["key", "check", rest @ ..]) => in_its_place(rest, "key check --key-stdin <"),
-        (ErrorKind::UnknownArgument, ["key", "replace", rest @ ..]) => in_its_place(rest, "key replace --key-stdin <"),
+        (ErrorKind::UnknownArgument, ["client", "add", rest @ ..]) => in_its_place(error, rest, "client add --out"),
+        (ErrorKind::UnknownArgument, ["key", "check", rest @ ..]) => {
+            in_its_place(error, rest, "key check --key-stdin <")
+        }
+        (ErrorKind::UnknownArgument, ["key", "replace", rest @ ..]) => {
+            in_its_place(error, rest, "key replace --key-stdin <")
+        }
         (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if named(error) != "--" => {
             let file = after(rest, "--file").map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
             format!("{} is none of a test, which looks at no guard: `svc-guard notify test{file}`", named(error))
@@ -57,10 +61,10 @@ fn after<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
 }
 
 /// A file that was given without its flag, or behind one that the command has not.
-fn in_its_place(rest: &[&str], command: &str) -> String {
+fn in_its_place(error: &clap::Error, rest: &[&str], command: &str) -> String {
     let with_value = rest.iter().find_map(|word| word.strip_prefix("--")?.split_once('=')).map(|(_, file)| file);
     let file = with_value.or_else(|| rest.iter().find(|word| !word.starts_with('-')).copied());
-    let given = rest.first().map_or("", |word| word.split('=').next().unwrap_or_default());
+    let given = named(error).split('=').next().unwrap_or_default();
     let file = file.map_or_else(|| "FILE".to_owned(), shell_word);
     format!("{:?} is not taken there; a file is given by `svc-guard {command} {file}`", short(given))
 }

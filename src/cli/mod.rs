@@ -147,7 +147,10 @@ pub fn main() -> ExitCode {
     }
     here::typed(&std::env::args_os().collect::<Vec<_>>());
     let done = match Cli::try_parse() {
-        Ok(cli) => cli.run(),
+        Ok(cli) => match here::twice(std::env::args_os()) {
+            Some((flag, values)) => Err(two_places(&cli.command, flag, &values)),
+            None => cli.run(),
+        },
         Err(error) if usage::is_answer(&error) && one_dash().is_none() => {
             // Nothing is left to tell a person whose terminal is gone.
             _ = error.print();
@@ -164,6 +167,20 @@ pub fn main() -> ExitCode {
             }
             ExitCode::from(refusal.exit_code())
         }
+    }
+}
+
+/// The refusal of two homes or configs in one command.
+fn two_places(command: &Command, flag: &str, [one, other]: &[PathBuf; 2]) -> Refusal {
+    let told = format!(
+        "{flag} is given twice, as {} and as {}, and one of them is meant: leave the other out",
+        one.display(),
+        other.display()
+    );
+    // Who pulls the switch must not think that it was pulled.
+    match command {
+        Command::Kill(_) => Refusal::KillNotRead(told, slips::reason(&slips::words(std::env::args_os()))),
+        _ => Refusal::Given(told),
     }
 }
 

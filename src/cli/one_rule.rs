@@ -50,7 +50,11 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
 
 /// The way out of a value that cannot be: a point for a comma, or the rule that has to make room for it.
 fn way(key: &str, typed: &str, why: &str) -> String {
-    let pointed = typed.replacen(',', ".", 1);
+    let (pointed, bare) = (typed.replacen(',', ".", 1), typed.replace(',', ""));
+    // A comma before three digits may be one or the other.
+    if typed.rsplit_once(',').is_some_and(|(_, end)| end.len() == 3) && bare.parse::<Decimal>().is_ok() {
+        return format!("; no comma stands in it: a thousand is written 1000, and this is {bare} then");
+    }
     if pointed != typed && pointed.parse::<Decimal>().is_ok() {
         return format!("; a point parts the digits: {pointed}");
     }

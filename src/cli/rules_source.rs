@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
+use super::init::expanded;
 use super::refusal::Refusal;
 use super::rules_place::Place;
 use crate::base::files::{FileError, Why};
@@ -16,11 +17,25 @@ const MAX_FILE_LEN: u64 = 64 * 1024;
 pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
     let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
-        Some(path) => Rules::from_toml(&read_text(path.into())?)
-            .map_err(|error| Refusal::Rules(format!("{} {given}", place.name()), error)),
+        Some(path) => {
+            let text = read_text(expanded(path))?;
+            // What `config get rules` prints may stand in a file as well, and the table under a header of its own.
+            let read = match text.trim() {
+                code if code.starts_with(CODE_PREFIX) => Rules::from_code(code),
+                _ => Rules::from_toml(&headed(&text).unwrap_or(text)),
+            };
+            read.map_err(|error| Refusal::Rules(format!("{} {given}", place.name()), error))
+        }
         None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned(), place)),
         None => Rules::from_code(given).map_err(refused),
     }
+}
+
+/// The rules of a file in which they all stand under `[rules]`.
+fn headed(text: &str) -> Option<String> {
+    let whole: toml::Table = text.parse().ok()?;
+    let rules = whole.get("rules").filter(|_| whole.len() == 1)?.as_table()?;
+    Some(rules.to_string())
 }
 
 fn read_text(path: PathBuf) -> Result<String, Refusal> {

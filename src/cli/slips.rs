@@ -73,13 +73,16 @@ pub(super) fn one_by_one(changes: &[String]) -> String {
 
 /// A key that was typed as a word of its own: everybody on the machine knows it by now.
 pub(super) fn key(error: &clap::Error, words: &[String]) -> Option<Refusal> {
-    let is_key = |word: &&String| {
+    let is_key = |word: &&str| {
         let digits = word.strip_prefix("0x").unwrap_or(word);
         digits.len() == KEY_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
-    let is_stray = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
-    let typed = words.iter().find(is_key).filter(|_| is_stray)?;
-    Some(Refusal::KeyTyped(format!("argument {}", without_keys(typed))))
+    // Also behind a flag that takes none.
+    let is_stray =
+        matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::TooManyValues);
+    let value = |word: &'_ String| word.split_once('=').map_or(word.as_str(), |(_, value)| value).to_owned();
+    let typed = words.iter().map(value).find(|value| is_key(&value.as_str())).filter(|_| is_stray)?;
+    Some(Refusal::KeyTyped(format!("argument {}", without_keys(&typed))))
 }
 
 /// Whether a command that there is not was to pull the kill switch.

@@ -11,7 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
-use crate::base::files::{user_name, whole_path};
+use crate::base::files::{in_own_folder, user_name, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -80,8 +80,10 @@ impl Home {
     /// [`HomeError::Unknown`] when no directory is named and the user has none.
     pub fn resolve(dir: Option<PathBuf>, config: Option<PathBuf>, tilde_from_system: bool) -> Result<Self, HomeError> {
         let tilde = || if tilde_from_system { system_home() } else { std::env::home_dir() };
+        let own = |path: PathBuf| in_own_folder(path, tilde);
+        let config = config.map(own);
         let dir = match dir {
-            Some(dir) => dir,
+            Some(dir) => own(dir),
             None => tilde().filter(|dir| dir.is_absolute()).ok_or(HomeError::Unknown)?.join(".svc-guard"),
         };
         let dir = whole_path(&dir).map_err(|error| HomeError::Io("resolve", dir, error))?;

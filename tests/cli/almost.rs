@@ -64,6 +64,10 @@ fn a_rule_that_is_almost_right_is_told_with_the_command() {
         ),
         (&["config", "set", "rules", "collar=0,5"], "a point parts the digits: 0.5".to_owned()),
         (
+            &["config", "set", "rules", "order_value=1,000"],
+            "a thousand is written 1000, and this is 1000 then".to_owned(),
+        ),
+        (
             &["config", "set", "rules", "stop=6%"],
             format!("change max_stop first: {}", ours("config set rules max_stop=6")),
         ),

@@ -65,6 +65,10 @@ fn a_key_on_the_command_line_is_not_repeated() {
         place.refuses(&["init", flag, FAKE_KEY], "the shell's history");
     }
     place.refuses(&["init", &format!("--key={FAKE_KEY}")], "--key-stdin < FILE");
+    for command in [&["init"][..], &["key", "replace"], &["run"]] {
+        let typed = format!("--key-stdin={FAKE_KEY}");
+        place.refuses(&[command, &[typed.as_str()]].concat(), "the shell's history");
+    }
     place.refuses(&["init", FAKE_KEY], "64 hex digits, as of a key");
     place.refuses(&["init", "--account", FAKE_KEY], "64 are a key");
 }

@@ -222,6 +222,46 @@ fn the_home_is_the_flags_then_the_variables_then_the_users_own() {
     assert_eq!(succeeded(&bare(&listen).env("HOME", user.folder.path()).output().unwrap()), "127.0.0.1:8547\n");
 }
 
+/// A shell makes a `~` the user's own folder only where a word begins with it.
+#[test]
+fn a_folder_of_the_users_own_is_meant_by_its_sign() {
+    let user = Place::empty();
+    let run = |args: &[&str]| {
+        let mut command = bare(args);
+        command.env("HOME", user.folder.path()).env("SVC_GUARD_HOME", "~/of its own").current_dir(user.home());
+        ended(&mut command)
+    };
+    fs::create_dir(user.path("of its own")).unwrap();
+    succeeded(&run(&init(&["--client-key-out", "~/bot"])));
+    assert!(user.path("of its own/guard.toml").exists() && user.path("bot").exists());
+    succeeded(&run(&[&["--home=~/another"], &init(&["--client-key-out", "~/bot2"])[..]].concat()));
+    let told = text(&run(&["--home=~/none", "check-config"]).stderr);
+    let none = user.path("none").display().to_string();
+    assert!(told.contains(&format!("`svc-guard --home {none} init`")), "{told}");
+    fs::write(user.path("rules.toml"), "[rules]\nleverage = 2\n").unwrap();
+    succeeded(&run(&["--home=~/another", "config", "set", "rules", "@~/rules.toml"]));
+    // What the other home's rules are printed as can be read there too.
+    fs::write(user.path("code"), run(&["--home=~/another", "config", "get", "rules"]).stdout).unwrap();
+    succeeded(&run(&["config", "set", "rules", "@~/code"]));
+    assert!(succeeded(&run(&["check-config"])).contains("at most 2\n"));
+    assert!(!user.home().join("~").exists(), "nothing is named ~");
+}
+
+/// The later of two would win without a word.
+#[test]
+fn two_homes_in_one_command_are_refused() {
+    let (one, other) = (Place::paper(), Place::paper());
+    let (home, second) = (one.home().display().to_string(), other.home().display().to_string());
+    let told = format!("--home is given twice, as {home} and as {second}, and one of them is meant");
+    for args in [&["config", "set", "listen", "127.0.0.1:8600"][..], &["kill", "--reason", "enough"]] {
+        let both = [&["--home", &home], args, &["--home", &second]].concat();
+        other.refuses(&both, &told);
+        assert!(!one.home().join("kill").exists() || fs::read(one.home().join("kill")).unwrap().is_empty());
+    }
+    let same = format!("--home={home}");
+    assert_eq!(succeeded(&one.run(&[&same, "config", "get", "listen", "--home", &home])), "127.0.0.1:8547\n");
+}
+
 /// What was asked of a key that expires, or has expired.
 #[test]
 fn a_key_whose_approval_ends_is_told_of_and_refused_afterwards() {

@@ -19,6 +19,7 @@ use super::refusal::Refusal;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
 use super::usage::check_text;
+use crate::base::files::in_own_folder;
 use crate::base::key::SecretKey;
 use crate::home::{Home, LoadedConfig, seal_for_host};
 
@@ -31,6 +32,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         return Err(Refusal::SetUpAlready(home.config_file(), config.mode));
     }
     let mut given = args.completed()?;
+    given.client_key_out = given.client_key_out.map(|file| in_own_folder(file, std::env::home_dir));
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));
     let deployment = match &found {
         LoadedConfig::SetUp(config) => config.deployment.clone(),

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::base::files::in_own_folder;
+
 /// A path as a person types it, with `~` for their own folder.
 pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
-    let own = typed.strip_prefix("~/").and_then(|rest| std::env::home_dir().map(|home| home.join(rest)));
-    own.unwrap_or_else(|| PathBuf::from(typed))
+    in_own_folder(PathBuf::from(typed), std::env::home_dir)
 }
 
 /// The file, if one of this name can be made.
