@@ -208,7 +208,7 @@ const CLIENT_ID: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ : -";
 
 /// Whether this can be a market: a perp, one of another dex (`xyz:GOLD`), or a spot pair (`@107`, `PURR/USDC`).
 fn is_coin(text: &str) -> bool {
-    let can_be = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'@' | b'/');
+    let can_be = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'@' | b'/');
     (1..=32).contains(&text.len()) && text.bytes().all(can_be)
 }
 
