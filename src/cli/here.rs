@@ -136,7 +136,7 @@ pub(super) fn twice(words: impl Iterator<Item = OsString>) -> Option<(&'static s
         let shown = word.to_string_lossy();
         let (flag, value) = shown.split_once('=').map_or((&*shown, None), |(flag, value)| (flag, Some(value.into())));
         let Some((flag, before)) = seen.iter_mut().find(|(known, _)| *known == flag) else { continue };
-        let Some(value) = value.or_else(|| words.next()) else { return None };
+        let value = value.or_else(|| words.next())?;
         match before.replace(value.clone()) {
             Some(before) if before != value => return Some((flag, [before.into(), value.into()])),
             _ => {}
