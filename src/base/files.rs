@@ -109,9 +109,16 @@ impl fmt::Display for FileError {
             }
             Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
             Why::NotText => write!(f, "{path} is not UTF-8 text"),
+            Why::Io(what, error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let me = user_name(Uid::effective().as_raw());
+                write!(f, "cannot {what} {path}: {error} to {me}{}", nearest_owner(&self.path))
+            }
             // What is missing, or is none, is the folder: a missing file has a reason of its own.
             Why::Io(what, error) if error.kind() == io::ErrorKind::NotFound => {
                 let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
+                if Path::new(folder.as_ref()).is_dir() {
+                    return write!(f, "cannot {what} {path}: {folder} takes no such file");
+                }
                 write!(f, "cannot {what} {path}: there is no folder {folder}")
             }
             Why::Io(what, error) if error.kind() == io::ErrorKind::NotADirectory => {
@@ -124,6 +131,19 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+/// The owner of the nearest place on a path that can be looked at, and how to act as that user, where it is another one.
+fn nearest_owner(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let found = whole.ancestors().find_map(|place| Some((place, fs::symlink_metadata(place).ok()?.uid())));
+    match found {
+        Some((place, uid)) if uid != Uid::effective().as_raw() => {
+            let user = user_name(uid);
+            format!("; {} belongs to {user}: `sudo -u {user}` before the command runs it as that user", place.display())
+        }
+        _ => "; name another place, or change its mode by chmod".to_owned(),
+    }
+}
 
 /// A user by name, or by number as `sudo` takes it where there is no name.
 pub fn user_name(uid: u32) -> String {

@@ -81,6 +81,16 @@ impl IpShare {
         Ok(share)
     }
 
+    /// The share that was likely meant by a text that is none: one in percent as its decimal, and else a half, as an example.
+    #[must_use]
+    pub fn likely(text: &str) -> Self {
+        let percent = text.strip_suffix('%').and_then(|percent| parse_setting(percent.trim()));
+        let share = percent.and_then(|percent| percent.checked_div(Decimal::ONE_HUNDRED));
+        share
+            .and_then(|share| Self::parse(&share.normalize().to_string()).ok())
+            .unwrap_or(Self { numerator: 1, denominator: 2 })
+    }
+
     /// Weight a minute this share allows, rounded down.
     #[must_use]
     pub fn budget_per_minute(self) -> u32 {

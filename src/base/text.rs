@@ -6,6 +6,9 @@
 /// Most characters of [`short`].
 const SHORT: usize = 64;
 
+/// Quotes, as a person types them, and as a text that was pasted has them.
+pub const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
+
 /// Hex digits of a key, or of one of which the beginning or the end is missing.
 const KEY_DIGITS: usize = 60;
 /// Most hex digits in a row that are shown: those of an address.
@@ -63,6 +66,17 @@ pub fn without_keys(text: &str) -> String {
     }
     told.push_str(rest);
     told
+}
+
+/// The one of these names that was meant by one that is none of them: written in capitals, with dashes, as more than one, or with
+/// a letter wrong.
+#[must_use]
+pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.trim().to_lowercase().replace(['-', ' '], "_");
+    let wrong = |name: &str| strsim::damerau_levenshtein(&typed, name);
+    let (letters, name) = known.map(|name| (wrong(name), name)).min_by_key(|(letters, _)| *letters)?;
+    // Of a short name most of it would be another one.
+    (letters <= name.len().div_euclid(4)).then_some(name)
 }
 
 /// The first `most` characters of `text`.

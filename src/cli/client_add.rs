@@ -7,6 +7,7 @@ use super::configured::LockedConfig;
 use super::init::expanded;
 use super::output::print;
 use super::refusal::Refusal;
+use super::slips::check_no_key;
 use super::usage::check_text;
 use crate::home::{Home, generate_key, write_key_file};
 
@@ -20,6 +21,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     check_text(&args.out, "--out FILE")?;
     let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
+    check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     write_key_file(&out, &key).map_err(Refusal::File)?;
@@ -35,6 +37,6 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     ));
     told.map_err(|refusal| {
         _ = fs::remove_file(&out);
-        locked.undone(refusal)
+        locked.undone(&refusal)
     })
 }

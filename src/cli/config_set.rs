@@ -11,9 +11,9 @@ use super::output::print;
 use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::{one_rule, reached, rules_source, slips};
-use crate::base::ip_share::IpShare;
+use crate::base::ip_share::{IpShare, ShareError};
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, base_url, parse_listen, parse_usdc, set_value};
+use crate::home::{Config, Home, base_url, likely_listen, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
 #[derive(Debug, clap::Args)]
@@ -33,8 +33,10 @@ enum What {
     /// The listen address
     Listen,
     /// The share of this machine's IP budget
+    #[value(alias = "ip-share")]
     IpShare,
     /// USDC beyond which equity enlarges no limit, or none
+    #[value(alias = "equity-cap")]
     EquityCap,
 }
 
@@ -60,7 +62,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         words.join("\n"),
         locked.path.display(),
     ));
-    told.map_err(|refusal| locked.undone(refusal))
+    told.map_err(|refusal| locked.undone(&refusal))
 }
 
 fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
@@ -77,7 +79,9 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "rules", value: Some(rules.to_code()), config: Config { rules, ..new }, words }
         }
         What::Listen => {
-            let listen = parse_listen(typed).map_err(bad)?;
+            let listen = parse_listen(typed).map_err(|expected| {
+                bad(format!("{expected}: `svc-guard config set listen {}`", likely_listen(typed)))
+            })?;
             let mut words = line("listen", config.listen.to_string(), listen.to_string());
             if !words.is_empty() {
                 words.extend(at(listen));
@@ -85,7 +89,10 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "listen", value: Some(listen.to_string()), config: Config { listen, ..new }, words }
         }
         What::IpShare => {
-            let ip_share = IpShare::parse(typed).map_err(|error| bad(error.to_string()))?;
+            let ip_share = IpShare::parse(typed).map_err(|error| match error {
+                ShareError::Text => bad(format!("{error}: `svc-guard config set ip_share {}`", IpShare::likely(typed))),
+                error => bad(error.to_string()),
+            })?;
             let told = |share: IpShare| format!("{share} ({} weight a minute)", share.budget_per_minute());
             let words = line("ip_share", told(config.ip_share), told(ip_share));
             Change { key: "ip_share", value: Some(ip_share.to_string()), config: Config { ip_share, ..new }, words }
@@ -128,8 +135,7 @@ fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     };
     let described = now.describe();
     if !described.iter().any(|rule| rule.key == key) {
-        let keys: Vec<&str> = described.iter().map(|rule| rule.key).collect();
-        return Err(Refusal::Value(key.to_owned(), format!("is not a rule; the rules are {}", keys.join(", "))));
+        return Err(Refusal::Value(key.to_owned(), one_rule::instead(key, value)));
     }
     let several = one_rule::several(typed);
     if !several.is_empty() {

@@ -67,9 +67,9 @@ impl LockedConfig {
     }
 
     /// Takes a change back whose result could not be told, for this reason; where that fails, the refusal says so.
-    pub(super) fn undone(&self, refusal: Refusal) -> Refusal {
+    pub(super) fn undone(&self, refusal: &Refusal) -> Refusal {
         match put_back(&self.path, &self.text) {
-            Ok(()) => refusal,
+            Ok(()) => Refusal::Given(format!("{refusal}; nothing is changed")),
             Err(error) => {
                 let done = format!("{} is changed, and could not be put back ({error})", self.path.display());
                 Refusal::Untold(done, refusal.to_string())

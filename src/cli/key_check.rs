@@ -36,5 +36,5 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
         }
     };
     let told = print(&format!("{} is an API wallet of {}{recorded}\n", key.address(), config.account));
-    told.map_err(|refusal| if recorded.is_empty() { refusal } else { locked.undone(refusal) })
+    told.map_err(|refusal| if recorded.is_empty() { refusal } else { locked.undone(&refusal) })
 }

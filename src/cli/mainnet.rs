@@ -22,13 +22,14 @@ pub(super) fn check_confirmed(config: &Config) -> Result<(), Refusal> {
     ))
 }
 
-/// Checks what setting mainnet up needs besides a key.
-pub(super) fn check_set_up(config: &Config, confirmed: Option<Address>) -> Result<(), Refusal> {
+/// Checks what setting mainnet up needs; the key itself only for whether it is to come.
+pub(super) fn check_set_up(config: &Config, confirmed: Option<Address>, is_key_given: bool) -> Result<(), Refusal> {
     let looser = config.rules.looser_than_default();
     let needs = [
         (config.equity_cap.is_some(), MainnetGap::CapNotGiven),
         (looser.is_empty(), MainnetGap::LooserRules(looser)),
         (confirmed == Some(config.account), MainnetGap::set_up_not_confirmed(config.account, confirmed)),
+        (is_key_given, MainnetGap::KeyNotGiven),
     ];
     let missing = needs.into_iter().filter(|(met, _)| !met).map(|(_, gap)| gap);
     let gaps: Vec<MainnetGap> = config.refuse_mainnet.iter().cloned().map(MainnetGap::Refused).chain(missing).collect();

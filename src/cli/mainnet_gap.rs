@@ -1,6 +1,8 @@
 //! Requirements of mainnet mode that are not met, each with what to give.
 
+use super::one_rule::shown;
 use crate::base::address::Address;
+use crate::rules::Rules;
 
 /// One requirement that is not met.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +19,9 @@ pub(super) enum MainnetGap {
     /// The set-up is given no equity cap.
     #[error("--equity-cap USDC: equity beyond it enlarges no limit")]
     CapNotGiven,
+    /// The set-up is given no key, nor told that there is none yet.
+    #[error("--key-stdin < FILE: the API wallet's key on standard input, or --no-key to store none")]
+    KeyNotGiven,
     /// The set-up is not confirmed (the account).
     #[error("--confirm-mainnet {0}: the account's address once more")]
     SetUpNotConfirmed(Address),
@@ -27,7 +32,7 @@ pub(super) enum MainnetGap {
     #[error("api_wallet in the config (`svc-guard key check --key-stdin < FILE` records it)")]
     NoApiWallet,
     /// These rules are looser than the defaults.
-    #[error("rules no looser than the defaults (looser: {})", .0.join(", "))]
+    #[error("rules no looser than the defaults (looser: {})", looser(.0))]
     LooserRules(Vec<&'static str>),
     /// No person has confirmed the account at this start (the account).
     #[error("SVC_MAINNET_CONFIRM={0}, set by a person at this start")]
@@ -46,6 +51,13 @@ pub(super) enum MainnetGap {
     /// The key does not come on standard input.
     #[error("--key-stdin: on mainnet the key comes on standard input only")]
     KeyNotOnStdin,
+}
+
+/// The rules with the loosest value that each may have.
+fn looser(keys: &[&str]) -> String {
+    let defaults = Rules::default().describe();
+    let told = defaults.iter().filter(|rule| keys.contains(&rule.key));
+    told.map(|rule| format!("{}, whose default is {}", rule.key, shown(rule))).collect::<Vec<_>>().join("; ")
 }
 
 impl MainnetGap {

@@ -101,6 +101,10 @@ fn refused(error: KeyFileError) -> Refusal {
             path.display(),
             word(&path)
         )),
+        KeyFileError::NotAKey(place, found) => Refusal::Given(format!(
+            "{place} holds no key but {found}; a client key is one line of 0x and 64 hex digits, as `svc-guard client add --out FILE` \
+             writes one to a new file"
+        )),
         error => Refusal::Key(error),
     }
 }

@@ -2,10 +2,12 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::one_rule;
 use super::refusal::Refusal;
 use crate::base::mode::Mode;
 use crate::base::shell::word as shell_word;
-use crate::base::text::{short, without_keys};
+use crate::base::text::{nearest, short, without_keys};
+use crate::rules::Rules;
 
 /// The refusal of such a word, with the command that was meant.
 pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
@@ -30,6 +32,13 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
         }
         (ErrorKind::UnknownArgument, ["key", "replace", rest @ ..]) => {
             in_its_place(error, rest, "key replace --key-stdin <")
+        }
+        (ErrorKind::UnknownArgument, ["check-config", file, ..]) if !file.starts_with('-') => {
+            format!(
+                "{:?} is not taken there; another config is named by `svc-guard --config {} check-config`",
+                short(file),
+                shell_word(file)
+            )
         }
         (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if named(error) != "--" => {
             let file = after(rest, "--file").map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
@@ -86,6 +95,10 @@ fn elsewhere(what: &str, value: Option<&str>) -> String {
             "`svc-guard client add --out FILE` makes a new client; one is removed from `clients` in guard.toml by hand".to_owned()
         }
         "api_wallet" | "key" => "`svc-guard key replace --key-stdin < FILE` puts another key there".to_owned(),
+        rule if nearest(rule.split('=').next().unwrap_or(rule), Rules::keys()).is_some() => {
+            let (key, value) = rule.split_once('=').or(value.map(|value| (rule, value))).unwrap_or((rule, "VALUE"));
+            return format!("{:?} {}", short(key), one_rule::instead(key, value));
+        }
         _ => "what else stands in the config is changed in guard.toml by hand, as guard.toml(5) tells, and then `svc-guard \
               check-config` reads it"
             .to_owned(),

@@ -204,7 +204,7 @@ fn not_read(error: &clap::Error) -> Refusal {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
         _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
         _ => {
-            let slip = slips::rule(&words).or_else(|| slips::key(error, &words));
+            let slip = one_dash().or_else(|| slips::rule(&words)).or_else(|| slips::key(error, &words));
             let slip = slip.or_else(|| misplaced::word(error, &words));
             slip.or_else(|| renamed_commands::replacement(error, &words, || home().as_ref().map(named)))
                 .unwrap_or_else(other)

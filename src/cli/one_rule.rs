@@ -3,6 +3,8 @@
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use crate::base::shell::word;
+use crate::base::text::{QUOTES, nearest};
 use crate::rules::{Described, Rules, RulesError, Unit};
 
 /// A rule's value as a person types it.
@@ -70,6 +72,17 @@ pub(super) fn before(key: &str, why: &str) -> Option<&'static str> {
     why.contains("must not be wider than max_stop").then_some(other)
 }
 
+/// The reason for refusing a name that is no rule's, with the change that was meant.
+pub(super) fn instead(typed: &str, value: &str) -> String {
+    match nearest(typed, Rules::keys()) {
+        Some(key) => {
+            let change = word(format!("{key}={}", value.trim()));
+            format!("is not a rule, and {key} is one: `svc-guard config set rules {change}`")
+        }
+        None => format!("is not a rule; the rules are {}", Rules::keys().collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// `stop=3`, where that is what was typed with something else between the rule and its value, or with nothing else.
 pub(super) fn meant(typed: &str) -> Option<String> {
     let keys = Rules::default().describe().into_iter().map(|rule| rule.key);
@@ -104,7 +117,7 @@ const NONE: &str = "none";
 /// A value without the quotes and the rule's unit that a person may put around it. Another unit means another rule, and
 /// `none` something that this one has not: both are refused.
 fn plain<'a>(rule: &Described, typed: &'a str) -> Result<&'a str, String> {
-    let (key, bare) = (rule.key, typed.trim().trim_matches(['"', '\'']).trim());
+    let (key, bare) = (rule.key, typed.trim().trim_matches(QUOTES).trim());
     let bare = if bare.eq_ignore_ascii_case(NONE) { NONE } else { bare };
     if bare == NONE && !rule.is_optional {
         let default = default(key);

@@ -23,5 +23,5 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
         key.address(),
     ));
     // A client whose key nobody has seen is none.
-    told.map_err(|refusal| locked.undone(refusal))
+    told.map_err(|refusal| locked.undone(&refusal))
 }

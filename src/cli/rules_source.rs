@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::init::expanded;
 use super::refusal::Refusal;
 use super::rules_place::Place;
+use super::slips::check_no_key;
 use crate::base::files::{FileError, Why};
 use crate::rules::{CODE_PREFIX, Rules};
 
@@ -15,6 +16,7 @@ const MAX_FILE_LEN: u64 = 64 * 1024;
 
 /// Reads rules that were given there.
 pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
+    check_no_key(place.name(), given.trim())?;
     let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
         Some(path) => {

@@ -73,16 +73,22 @@ pub(super) fn one_by_one(changes: &[String]) -> String {
 
 /// A key that was typed as a word of its own: everybody on the machine knows it by now.
 pub(super) fn key(error: &clap::Error, words: &[String]) -> Option<Refusal> {
-    let is_key = |word: &&str| {
-        let digits = word.strip_prefix("0x").unwrap_or(word);
-        digits.len() == KEY_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
     // Also behind a flag that takes none.
     let is_stray =
         matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::TooManyValues);
     let value = |word: &'_ String| word.split_once('=').map_or(word.as_str(), |(_, value)| value).to_owned();
-    let typed = words.iter().map(value).find(|value| is_key(&value.as_str())).filter(|_| is_stray)?;
+    let typed = words.iter().map(value).find(|value| is_key(value)).filter(|_| is_stray)?;
     Some(Refusal::KeyTyped(format!("argument {}", without_keys(&typed))))
+}
+
+/// Refuses a key where a file is to be named, or something else that would be repeated.
+pub(super) fn check_no_key(flag: &str, value: &str) -> Result<(), Refusal> {
+    if is_key(value) { Err(Refusal::KeyTyped(format!("{flag} {}", without_keys(value)))) } else { Ok(()) }
+}
+
+fn is_key(word: &str) -> bool {
+    let digits = word.trim_start_matches('@').trim_start_matches("0x");
+    digits.len() == KEY_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether a command that there is not was to pull the kill switch.
@@ -135,7 +141,21 @@ pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mo
     let longer = behind.map(|behind| format!("{path} {behind}"));
     let of = |begun: &str| WHOLE.iter().find(|(known, _)| *known == begun);
     let (_, whole) = longer.and_then(|longer| of(&longer)).or_else(|| of(&path))?;
-    Some(mode.map_or_else(|| (*whole).to_owned(), |mode| whole.replace("MODE", mode.name())))
+    let whole = mode.map_or_else(|| (*whole).to_owned(), |mode| whole.replace("MODE", mode.name()));
+    Some(with_flags(whole, words))
+}
+
+/// The command with the flags that were typed too, each with its value.
+fn with_flags(mut command: String, words: &[String]) -> String {
+    let mut words = words.iter().skip_while(|typed| !typed.starts_with("--")).peekable();
+    while let Some(typed) = words.next() {
+        let flag = typed.split('=').next().unwrap_or(typed);
+        let value = words.next_if(|next| !next.starts_with("--"));
+        if !command.contains(flag) {
+            [Some(typed), value].into_iter().flatten().for_each(|typed| command.push_str(&format!(" {}", word(typed))));
+        }
+    }
+    command
 }
 
 /// The words of a command line, without those that name home and config.

@@ -15,13 +15,23 @@ use zeroize::Zeroizing;
 
 use super::here;
 use super::refusal::Refusal;
-use crate::base::text::without_keys;
+use crate::base::text::{QUOTES, without_keys};
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
 
 /// The answer that goes to the question before.
 pub(super) const BACK: &str = "back";
+
+/// The answers of a person who does not know what to answer.
+const HELP: [&str; 4] = ["help", "?", "--help", "-h"];
+
+/// What can be done at every question.
+const WAYS: &str = "Type an answer, then Enter; Enter alone takes what stands in brackets. `back` goes to the question before, Ctrl-D \
+                    leaves, and nothing is set up before the last question is answered with yes.";
+
+/// What is said of an arrow or another key that moves.
+const ODD_KEY: &str = "There is a key in it that types nothing, such as an arrow; type it anew.";
 
 const END_OF_TRANSMISSION: u8 = 4;
 const INTERRUPT: u8 = 3;
@@ -83,6 +93,9 @@ impl Terminal {
             let answer = String::from_utf8_lossy(&line).trim().to_owned();
             match (answer.is_empty(), default) {
                 _ if answer == BACK => return Err(Refusal::Back),
+                _ if HELP.contains(&answer.as_str()) => self.say(&format!("  {WAYS}\n"))?,
+                // Such keys are not taken back by typing on, and are not seen in what they spoil.
+                _ if answer.contains(char::is_control) => self.say(&format!("  {ODD_KEY}\n"))?,
                 (false, _) => return Ok(answer),
                 (true, Some(default)) => return Ok(default.to_owned()),
                 (true, None) => self.say("  This needs an answer; Ctrl-D leaves.\n")?,
@@ -100,7 +113,7 @@ impl Terminal {
         loop {
             let typed = self.ask(question, default)?;
             // In quotes or without: a person may have read either form.
-            let answer = typed.trim_matches(['"', '\'']).trim();
+            let answer = typed.trim_matches(QUOTES).trim();
             match read(answer) {
                 Ok(value) => return Ok(value),
                 Err(expected) => self.say(&format!("  {answer}: {expected}\n"))?,

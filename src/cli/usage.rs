@@ -28,9 +28,23 @@ pub(super) fn one_dash(program: &Command, words: impl Iterator<Item = OsString>)
         let name = word.strip_prefix('-').filter(|name| name.len() > 1)?;
         is_option(program, name.split('=').next()?).then_some(())
     };
-    let words = words.skip(1).filter_map(|word| word.into_string().ok());
+    let words: Vec<String> = words.skip(1).filter_map(|word| word.into_string().ok()).collect();
+    if let Some((typed, name)) = words.iter().find_map(|word| Some((word, pasted(word)?)))
+        && is_option(program, name.split('=').next()?)
+    {
+        return Some(Refusal::Usage(format!("{typed}: such an option begins with two plain dashes: --{name}")));
+    }
+    let words = words.into_iter();
     let typed = words.take_while(|word| word != "--").find(|word| is_named(word).is_some())?;
     Some(Refusal::Usage(format!("{typed}: such an option begins with two dashes: -{typed}")))
+}
+
+/// The name of an option before which a text that was pasted has a long dash.
+fn pasted(word: &str) -> Option<&str> {
+    let name = word
+        .trim_start_matches(['-', '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2015}', '\u{2212}']);
+    let before = word.strip_suffix(name)?;
+    (!before.is_ascii()).then_some(name)
 }
 
 fn is_option(program: &Command, name: &str) -> bool {

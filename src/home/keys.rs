@@ -75,6 +75,10 @@ fn found_instead(text: &str) -> String {
     if let Some(dress) = dress(digits).filter(|_| words == 1) {
         return dress;
     }
+    let joined: Zeroizing<String> = Zeroizing::new(digits.split_whitespace().collect());
+    if words > 1 && is_hex_of(&joined, 64) {
+        return format!("one that is broken into {words} parts; join them to one line");
+    }
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     match (words, is_hex, digits.len()) {
@@ -86,6 +90,12 @@ fn found_instead(text: &str) -> String {
         (12..=24, ..) => format!("{words} words, as a seed phrase, which belongs in a wallet and nowhere else"),
         _ => format!("{words} words"),
     }
+}
+
+/// Whether a text is so many hex digits, with 0x before them or without.
+fn is_hex_of(text: &str, count: usize) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What stands around or in a key that may be right without it.

@@ -10,6 +10,7 @@ mod directory;
 mod edit;
 mod host_creds;
 mod keys;
+mod listen;
 mod load;
 mod pairing;
 mod parse;
@@ -24,10 +25,11 @@ pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{
     KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,
 };
+pub use listen::{likely_listen, parse_listen};
 pub use load::load;
 pub use pairing::{PAIRING_PREFIX, Pairing};
 pub(crate) use pairing::{base_url, local_url};
-pub use parse::{parse_listen, parse_usdc};
+pub use parse::parse_usdc;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! Reading `guard.toml`: every key by name, every problem at once.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
@@ -8,12 +7,13 @@ use toml::{Table, Value};
 
 use super::address::parse_address;
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
+use super::listen::parse_listen;
 use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::origin::{Origin, OriginError};
-use crate::base::text::start;
-use crate::rules::{Problem, Problems, Rules, toml_fault};
+use crate::base::text::{nearest, start};
+use crate::rules::{CODE_PREFIX, Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
 const MAX_LIST: usize = 256;
@@ -23,6 +23,11 @@ const MAX_HOST_LEN: usize = 253;
 const MAX_REASON_LEN: usize = 200;
 /// Longest value repeated in an error.
 const MAX_SHOWN: usize = 60;
+
+/// What stands in the place of a code of rules.
+const NO_CODE: &str = "must be an sr1_ code in quotes, which `svc-guard init` wrote there; a table of rules stands in a file of \
+                       its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard config set rules @FILE` \
+                       later, and one rule is changed by `svc-guard config set rules stop=1.5`";
 
 /// Every key, by the table it stands in; described in the manual page `guard.toml(5)`, which a test holds to this list.
 const KEYS: &[(&str, &[&str])] = &[
@@ -63,18 +68,6 @@ impl ParseError {
             Self::Toml(message) => ConfigError::Toml(path.to_owned(), message),
             Self::Problems(problems) => ConfigError::Problems(path.to_owned(), problems),
         }
-    }
-}
-
-/// Reads a listen address: `IP:PORT`, or `localhost:PORT` for loopback.
-///
-/// # Errors
-/// What is expected there.
-pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
-    let expected = || "must be IP:PORT, such as 127.0.0.1:8547".to_owned();
-    match text.strip_prefix("localhost:") {
-        Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().map_err(|_| expected())?))),
-        None => text.parse().map_err(|_| expected()),
     }
 }
 
@@ -125,7 +118,10 @@ fn deployment(top: &mut Section) -> Deployment {
 fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
     let mode = top.required("mode", str::parse::<Mode>);
     let account = top.required("account", parse_address);
-    let rules = top.required("rules", |code| Rules::from_code(code).map_err(|error| error.to_string()));
+    let rules = top.required("rules", |code| match Rules::from_code(code) {
+        Err(_) if !code.starts_with(CODE_PREFIX) => Err(NO_CODE.to_owned()),
+        read => read.map_err(|error| error.to_string()),
+    });
     let account_network = top.text("account_network", str::parse::<Network>);
     let api_wallet = top.text("api_wallet", parse_address);
     let api_wallet_owner = top.text("api_wallet_owner", parse_address);
@@ -249,10 +245,7 @@ impl Section<'_> {
         let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
-            _ if key == "rules" => Err("must be an sr1_ code in quotes; a table of rules stands in a file of \
-                                        its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard \
-                                        config set rules @FILE` later"
-                .to_owned()),
+            _ if key == "rules" => Err(NO_CODE.to_owned()),
             _ => Err("must be text in quotes".to_owned()),
         };
         read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()
@@ -319,19 +312,29 @@ impl Section<'_> {
 
     fn finish(mut self) {
         for key in std::mem::take(&mut self.table).keys() {
-            self.refuse(
-                &start(key, MAX_SHOWN),
-                None,
-                "is not a key of guard.toml(5); remove it or correct its spelling".to_owned(),
-            );
+            self.refuse(&start(key, MAX_SHOWN), None, unknown(self.name, key));
         }
+    }
+}
+
+/// What is to be done about a key that there is not, in the table of this name.
+fn unknown(table: &str, key: &str) -> String {
+    if table.is_empty() && Rules::keys().any(|rule| rule == key) {
+        return format!(
+            "is one of the rules, which stand together in the code behind rules; remove it here, and `svc-guard config set \
+             rules {key}=VALUE` changes it there"
+        );
+    }
+    let known = KEYS.iter().filter(|(name, _)| *name == table).flat_map(|(_, keys)| keys.iter().copied());
+    match nearest(key, known) {
+        Some(meant) => format!("is not a key of guard.toml(5); {meant} is one"),
+        None => "is not a key of guard.toml(5); remove it or correct its spelling".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::Rules;
 
     const PAGE: &str = include_str!("../../man/guard.toml.5");
 

@@ -8,7 +8,7 @@ use super::owner_rules::Rules;
 use super::raw::Raw;
 use super::table::{ROWS, Row};
 use crate::base::sealed::{self, CodeError};
-use crate::base::text::start;
+use crate::base::text::{nearest, short, start};
 
 /// What every rules code starts with.
 pub const CODE_PREFIX: &str = "sr1_";
@@ -61,8 +61,24 @@ pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
         Some(opened) => format!(
             "line {opened}: a text in quotes does not end on its line; join it to one line, as an sr1_ code is one"
         ),
-        None => format!("line {line}: {}", error.message().replace('\n', ", ")),
+        None => {
+            let shown = text.lines().nth(line.saturating_sub(1)).map(|text| short(text.trim())).unwrap_or_default();
+            let said = error.message().replace('\n', ", ");
+            format!("line {line}, {shown}: {said}{}", form(&said))
+        }
     }
+}
+
+/// What is right instead, where the parser's own words do not tell a person.
+fn form(said: &str) -> &'static str {
+    if said.starts_with("duplicate key") {
+        return "; a key, and a table of its name, stands once in a file";
+    }
+    // A word that is none of TOML's is taken for the beginning of whatever value begins like it.
+    if said.starts_with("invalid") || said.contains("expected") {
+        return "; true, false and numbers stand without quotes, every other value in them";
+    }
+    ""
 }
 
 /// The line of a text that is broken by a line's end, at or before the line that cannot be read.
@@ -103,6 +119,9 @@ fn read<'a>(entries: impl Iterator<Item = (&'a str, Raw)>, every_key: bool) -> R
 
 fn unknown(key: &str) -> Problem {
     let shown = start(key, 40);
-    let keys: Vec<&str> = ROWS.iter().map(|row| row.key).collect();
-    Problem { key: shown, value: String::new(), allowed: format!("is not a rule; the rules are {}", keys.join(", ")) }
+    let allowed = match nearest(key, Rules::keys()) {
+        Some(meant) => format!("is not a rule; {meant} is one"),
+        None => format!("is not a rule; the rules are {}", Rules::keys().collect::<Vec<_>>().join(", ")),
+    };
+    Problem { key: shown, value: String::new(), allowed }
 }

@@ -22,6 +22,11 @@ pub struct Described {
 }
 
 impl Rules {
+    /// The names of all rules.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        ROWS.iter().map(|row| row.key)
+    }
+
     /// Keys whose value is looser than the default, in the table's (alphabetical) order.
     #[must_use]
     pub fn looser_than_default(&self) -> Vec<&'static str> {

@@ -21,6 +21,15 @@ impl Coin {
         shape.then(|| Self(text.to_owned()))
     }
 
+    /// The coin that was likely meant by one in small letters, of which the venue's have none but a `k` before capitals, for
+    /// thousands: a coin that it does not have allows nothing.
+    #[must_use]
+    pub fn likely(&self) -> Option<String> {
+        let name = self.0.strip_prefix('k').filter(|rest| !rest.is_empty()).unwrap_or(&self.0);
+        let is_small = name.bytes().any(|letter| letter.is_ascii_lowercase());
+        is_small.then(|| self.0.to_ascii_uppercase())
+    }
+
     /// The coin's name.
     #[must_use]
     pub fn as_str(&self) -> &str {

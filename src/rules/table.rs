@@ -150,7 +150,12 @@ impl Row {
             Slot::Count { get, .. } => get(rules).to_string(),
             Slot::Markets => match &rules.markets {
                 Markets::All => "every core perp".to_owned(),
-                Markets::List(coins) => coins.iter().map(Coin::as_str).collect::<Vec<_>>().join(", "),
+                Markets::List(coins) => {
+                    let listed = coins.iter().map(Coin::as_str).collect::<Vec<_>>().join(", ");
+                    coins.iter().find_map(Coin::likely).map_or(listed.clone(), |coin| {
+                        format!("{listed} (the venue writes its coins in capitals: is {coin} meant?)")
+                    })
+                }
             },
         };
         self.words.replace("{}", &format!("{value}{}", self.unit.shown()))

@@ -76,7 +76,7 @@ fn a_value_that_cannot_be_changes_nothing() {
     let place = kept();
     for (what, value, said) in [
         ("rules", "stop=80", "stop = 80: must be a decimal from 0.05 to 50"),
-        ("rules", "stp=1", "\"stp\" is not a rule; the rules are collar"),
+        ("rules", "speed=1", "\"speed\" is not a rule; the rules are collar"),
         ("rules", "sr1_cut", "copy it whole"),
         ("rules", "rules.toml", "config set rules @rules.toml`"),
         ("listen", "8547", "\"8547\" must be IP:PORT"),
@@ -93,7 +93,10 @@ fn mainnet_takes_no_looser_rule_and_keeps_its_cap() {
     let place = Place::empty();
     let mainnet = ["--network", "mainnet", "--no-key", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT];
     succeeded(&place.run(&init(&mainnet)));
-    place.refuses(&["config", "set", "rules", "leverage=6"], "rules no looser than the defaults (looser: leverage)");
+    place.refuses(
+        &["config", "set", "rules", "leverage=6"],
+        "rules no looser than the defaults (looser: leverage, whose default is 5)",
+    );
     place.refuses(&["config", "set", "equity_cap", "none"], "mainnet needs an equity_cap");
     succeeded(&place.run(&["config", "set", "rules", "leverage=4"]));
 }

@@ -14,6 +14,7 @@ mod mainnet;
 mod meant;
 mod mistakes;
 mod named;
+mod nearly;
 mod odd;
 mod others;
 mod place;

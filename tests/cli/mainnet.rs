@@ -125,7 +125,7 @@ fn set_up_for_mainnet_needs_each_gate() {
     let looser = Rules::from_toml("leverage = 6").unwrap().to_code();
     let args: Vec<String> = init(&SET_UP).iter().map(|arg| arg.replace(&rules(), &looser)).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    refused_unread_as_said(&place, &args, "rules no looser than the defaults (looser: leverage)");
+    refused_unread_as_said(&place, &args, "rules no looser than the defaults (looser: leverage, whose default is 5)");
     // A venue in plain text on another machine would see and change what is sent.
     place.write_config("[venue]\nurl = \"http://venue.test\"\n");
     refused_unread_as_said(&place, &init(&SET_UP), "venue.url");
@@ -156,7 +156,11 @@ fn run_needs_each_guard_in_the_config() {
         ("allow_mainnet = true", "allow_mainnet = false", "mainnet does not start; missing: allow_mainnet = true"),
         ("equity_cap = \"1000\"\n", "", "missing: equity_cap in the config (`svc-guard --home "),
         (api_wallet.as_str(), "", "missing: api_wallet in the config (`svc-guard --home "),
-        (rules().as_str(), looser.as_str(), "missing: rules no looser than the defaults (looser: leverage)"),
+        (
+            rules().as_str(),
+            looser.as_str(),
+            "missing: rules no looser than the defaults (looser: leverage, whose default is 5)",
+        ),
         ("allow_mainnet", "refuse_mainnet = \"not yet\"\nallow_mainnet", "mainnet is refused here (not yet)"),
     ] {
         let place = mainnet();

@@ -214,3 +214,15 @@ fn bare_root(root: &Path) -> Result<(), String> {
     let tried = tried.map_err(|error| error.to_string())?;
     if tried.status.success() { Ok(()) } else { Err(text(&tried.stderr)) }
 }
+
+/// What may not be opened says who may open it, and how to be that one.
+#[test]
+fn what_another_user_may_not_open_says_whose_it_is() {
+    if !can_become_somebody() {
+        return;
+    }
+    let (place, key) = testnet_with_a_key_of_mode(0o600);
+    let place = open_place(place);
+    let output = as_somebody(&place, &["mcp", "--key-file", key.to_str().unwrap()]);
+    refused(&output, &format!("{} belongs to root: `sudo -u root` before the command", key.display()));
+}

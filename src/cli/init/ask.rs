@@ -239,7 +239,7 @@ impl Interview<'_> {
                 _ => Err(format!("is not {}", config.account)),
             })?;
         }
-        mainnet::check_set_up(&config, self.given.confirm_mainnet.or(Some(config.account)))?;
+        mainnet::check_set_up(&config, self.given.confirm_mainnet.or(Some(config.account)), true)?;
         Ok(is_open)
     }
 

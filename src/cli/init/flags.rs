@@ -13,9 +13,19 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
     let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
     let account = given.account.ok_or(Refusal::Flags(needed))?;
     let mut config = given.config(mode, account, rules, deployment);
-    fitting(mode, &given)?;
-    if mode == Mode::Mainnet {
-        mainnet::check_set_up(&config, given.confirm_mainnet)?;
+    given.idle(mode)?;
+    let is_key_given = given.key_stdin || given.no_key;
+    match mode {
+        Mode::Mainnet => mainnet::check_set_up(&config, given.confirm_mainnet, is_key_given)?,
+        Mode::Testnet if !is_key_given => {
+            let text = "testnet and mainnet need the API wallet's key on standard input (--key-stdin < FILE), or --no-key to \
+                        store none";
+            return Err(Refusal::Flags(text));
+        }
+        Mode::Paper if given.key_stdin => {
+            return Err(Refusal::Flags("paper mode uses no API wallet key; leave out --key-stdin"));
+        }
+        Mode::Paper | Mode::Testnet => {}
     }
     // Everything else is checked before a key is taken in.
     config.check(&home.config_file()).map_err(Refusal::Config)?;
@@ -24,16 +34,4 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
         config.api_wallet_owner = Some(wallet::check(&config, key.address())?);
     }
     Ok(Answers { config, api_wallet, client_key_out: given.client_key_out })
-}
-
-/// Refuses flags that do not go with the mode.
-fn fitting(mode: Mode, given: &Args) -> Result<(), Refusal> {
-    let text = match mode {
-        Mode::Paper if given.key_stdin => "paper mode uses no API wallet key; leave out --key-stdin",
-        Mode::Testnet | Mode::Mainnet if !given.key_stdin && !given.no_key => {
-            "testnet and mainnet need the API wallet's key on standard input (--key-stdin), or --no-key to store none"
-        }
-        _ => return given.idle(mode),
-    };
-    Err(Refusal::Flags(text))
 }

@@ -7,6 +7,7 @@ use super::super::rules_source;
 use super::super::terminal::{BACK, Terminal};
 use super::new_file;
 use crate::base::mode::Mode;
+use crate::base::text::nearest;
 use crate::rules::Rules;
 
 /// Asks until the rules are as they are wanted.
@@ -82,8 +83,11 @@ fn one(rules: &Rules, set: &str) -> Result<Rules, String> {
 
 fn no_rule(key: &str) -> String {
     let is_file = key.contains(['.', '/']);
-    let way =
-        if is_file { format!("a file with rules is given as @{key}") } else { "name one of those listed".to_owned() };
+    let way = match nearest(key, Rules::keys()) {
+        _ if is_file => format!("a file with rules is given as @{key}"),
+        Some(meant) => format!("{meant} is one"),
+        None => "name one of those listed".to_owned(),
+    };
     format!("{key} is not a rule; {way}")
 }
 

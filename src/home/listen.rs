@@ -1,0 +1,48 @@
+//! Listen addresses as a person types them.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use super::config::DEFAULT_LISTEN;
+
+/// Reads a listen address: `IP:PORT`, or `localhost:PORT` for loopback.
+///
+/// # Errors
+/// What is expected there.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let expected = || format!("must be IP:PORT, such as {}", likely_listen(text));
+    match text.strip_prefix("localhost:") {
+        Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().map_err(|_| expected())?))),
+        None => text.parse().map_err(|_| expected()),
+    }
+}
+
+/// The listen address that was likely meant by a text that is none: of a port alone, or of an address alone.
+#[must_use]
+pub fn likely_listen(text: &str) -> SocketAddr {
+    let address = [text, text.trim_matches(['[', ']', ':'])].iter().find_map(|text| text.parse::<IpAddr>().ok());
+    let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).filter(|_| address.is_none());
+    SocketAddr::new(address.unwrap_or(DEFAULT_LISTEN.ip()), port.unwrap_or(DEFAULT_LISTEN.port()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_or_an_address_alone_is_completed() {
+        for (text, likely) in [
+            ("8548", "127.0.0.1:8548"),
+            (":8548", "127.0.0.1:8548"),
+            ("10.0.0.1", "10.0.0.1:8547"),
+            ("::1", "[::1]:8547"),
+            ("[::1]", "[::1]:8547"),
+            ("there", "127.0.0.1:8547"),
+            ("70000", "127.0.0.1:8547"),
+        ] {
+            let refused = parse_listen(text).unwrap_err();
+            assert!(refused.ends_with(&format!("such as {likely}")), "{refused}");
+            assert_eq!(parse_listen(likely), Ok(likely_listen(text)));
+        }
+        assert_eq!(parse_listen("localhost:8548"), parse_listen("127.0.0.1:8548"));
+    }
+}
