@@ -75,8 +75,11 @@ pub struct GapRecord {
     pub from: Decimal,
     /// The position that the one after it began at.
     pub to: Decimal,
-    /// What of the way between both no fill has shown yet.
+    /// What of the way between both no fill has shown yet; nothing where its sum was filled, which may be by chance.
     pub left: Decimal,
+    /// Answers have shown what there is of it up to this time, UTC ms. Earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_ms: Option<u64>,
 }
 
 /// A transfer on record.

@@ -86,6 +86,13 @@ impl Fill {
         FillId { time: self.time, tid: self.tid, oid: self.oid }
     }
 
+    /// Whether something can have been traded by it: what settles at nothing does so in no perp.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        let may_be_worthless = self.coin.starts_with(['@', '#', '+']) || self.coin.contains('/');
+        self.sz > Decimal::ZERO && (self.px > Decimal::ZERO || self.px.is_zero() && may_be_worthless)
+    }
+
     /// The signed position after it; `None` where no amount can hold it.
     #[must_use]
     pub fn position_after(&self) -> Option<Decimal> {

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::fill::Fill;
 use super::info::{Answer, LedgerUpdate, decimal};
 use super::stream::events::Funding;
+use crate::base::amount::to_wire;
 
 /// Fills in one answer, and of all that the venue still shows.
 pub const FILLS_A_PAGE: usize = 2_000;
@@ -55,12 +56,16 @@ impl<T> Page<T> {
     }
 }
 
-/// Reads a `userFillsByTime` answer.
+/// Reads a `userFillsByTime` answer. A row that nothing can have been traded by is none that can be read.
 ///
 /// # Errors
 /// When it is no list.
 pub fn fills(answer: &Answer) -> Result<Page<Fill>, String> {
-    page(answer, "userFillsByTime")
+    let Page { rows, mut unread } = page::<Fill>(answer, "userFillsByTime")?;
+    let (rows, odd) = rows.into_iter().partition(Fill::is_possible);
+    let why = |fill: &Fill| format!("{} at {}", to_wire(fill.sz), to_wire(fill.px));
+    unread.extend(Vec::<Fill>::into_iter(odd).map(|fill| Unread { time: Some(fill.time), why: why(&fill) }));
+    Ok(Page { rows, unread })
 }
 
 /// Reads a `userNonFundingLedgerUpdates` answer.
@@ -158,5 +163,26 @@ mod tests {
         let long = "x".repeat(9_000);
         let page = fills(&json!([{"coin": "ETH", "px": long}])).unwrap();
         assert!(page.unread[0].why.chars().count() <= WHY_LENGTH && fills(&json!(null)).is_err());
+    }
+
+    /// One step past what can be, and at it.
+    #[test]
+    fn a_fill_by_which_nothing_can_have_been_traded_is_none() {
+        let row = |coin: &str, px: &str, sz: &str| {
+            json!({"coin": coin, "px": px, "sz": sz, "side": "A", "time": 5, "startPosition": "0.0", "closedPnl": "0.0",
+                "oid": 7, "crossed": true, "fee": "7", "tid": 9, "feeToken": "USDC"})
+        };
+        for (coin, px, sz, is_one) in [
+            ("ETH", "0.1", "0.1", true),
+            ("ETH", "0.0", "0.1", false),
+            ("ETH", "-0.1", "0.1", false),
+            ("ETH", "0.1", "0.0", false),
+            ("ETH", "0.1", "-0.1", false),
+            ("#5", "0.0", "0.1", true),
+            ("#5", "-0.1", "0.1", false),
+        ] {
+            let page = fills(&json!([row(coin, px, sz)])).unwrap();
+            assert_eq!((page.rows.len(), page.unread.len()), (usize::from(is_one), usize::from(!is_one)), "{px} {sz}");
+        }
     }
 }

@@ -97,13 +97,13 @@ fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
     for (place, order) in orders().filter(|(_, order)| order.reduce_only && !hangs) {
         // A stop or a take-profit for what is not bought has nothing to reduce, where positions are known.
         let is_foreign = order.asset >= FIRST_NON_CORE_ASSET;
-        if is_foreign || !exposure.market(&guard.view, order.asset).held(side_covered(order.is_buy)).is_zero() {
+        if is_foreign || !exposure.market_mut(&guard.view, order.asset).held(side_covered(order.is_buy)).is_zero() {
             add_exit(guard, &mut exposure, order);
             reducing.push((place, order.clone()));
         }
     }
     for (place, order) in orders().filter(|(_, order)| !order.reduce_only && !order.is_trigger()) {
-        let closing = order.size.saturating_sub(exposure.market(&guard.view, order.asset).entry_part(order));
+        let closing = order.size.saturating_sub(exposure.market_mut(&guard.view, order.asset).entry_part(order));
         if !closing.is_zero() {
             let order = Order { size: closing, reduce_only: true, ..order.clone() };
             add_exit(guard, &mut exposure, &order);

@@ -27,6 +27,6 @@ impl<'a> JudgeContext<'a> {
 
     /// The exposure of one market.
     pub(crate) fn market_exposure(&mut self, asset: u32) -> &MarketExposure {
-        self.exposure.market(&self.guard.view, asset)
+        self.exposure.market_mut(&self.guard.view, asset)
     }
 }

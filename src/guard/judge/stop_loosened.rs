@@ -37,7 +37,8 @@ pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: 
     let Some(old_px) = old.stop_px else { return Ok(()) };
     let side = side_covered(old.is_buy);
     // Before the account is read any stop may cover.
-    let held = if guard.is_account_known() { exposure.market(&guard.view, old.asset).held(side) } else { Decimal::MAX };
+    let held =
+        if guard.is_account_known() { exposure.market_mut(&guard.view, old.asset).held(side) } else { Decimal::MAX };
     let pending = guard.sent.may_have_filled(old.asset, side);
     let held = held.saturating_add(pending);
     let line = guard.lines.get(old.asset).filter(|line| line.side == side);

@@ -78,7 +78,7 @@ fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Position> {
     positions
         .filter_map(|(asset, position)| {
             let side = PositionSide::of(position.szi)?;
-            let market = exposure.market(&guard.view, *asset);
+            let market = exposure.market_mut(&guard.view, *asset);
             let nearest = side.nearest(market.stops(side).iter().map(|stop| stop.px));
             let held = position.szi.abs();
             Some(Position {

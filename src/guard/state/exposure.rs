@@ -31,6 +31,8 @@ pub(crate) struct MarketExposure {
     pub(crate) position: Decimal,
     /// What the venue told to have filled and the position does not show, signed.
     told: Decimal,
+    /// The position by the newest fills, signed, where they are of after it was read.
+    pub(crate) by_fills: Option<Decimal>,
     pub(crate) mid: Option<Decimal>,
     /// Where it stands apart from the mid.
     mark: Option<Decimal>,
@@ -121,7 +123,7 @@ impl Exposure {
         exposure
     }
 
-    fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketExposure {
+    pub(crate) fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketExposure {
         self.markets.entry(asset).or_insert_with(|| {
             let (mid, mark) = prices(view, asset);
             MarketExposure { mid, mark, ..MarketExposure::default() }
@@ -138,11 +140,6 @@ impl Exposure {
                 market.refresh(totals, *stop_pct);
             }
         }
-    }
-
-    /// One market, to look at.
-    pub(crate) fn market(&mut self, view: &View, asset: u32) -> &MarketExposure {
-        self.market_mut(view, asset)
     }
 
     /// Adds an order that rests or is about to be sent.
@@ -305,9 +302,11 @@ impl MarketExposure {
         side.held(self.position)
     }
 
-    /// The same with what the venue told to have filled: held, though no read shows it.
+    /// The same with what the venue told to have filled: held, though no read shows it. Where answers and the live feed do not agree
+    /// on that the larger one counts: what is taken for a close can open nothing, and no close is to wait for a read.
     fn held_as_told(&self, side: PositionSide) -> Decimal {
-        side.held(self.position.saturating_add(self.told))
+        let by_answers = side.held(self.position.saturating_add(self.told));
+        by_answers.max(self.by_fills.map_or(Decimal::ZERO, |szi| side.held(szi)))
     }
 
     /// The most that may be held on one side, as read or as told.

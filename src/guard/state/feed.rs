@@ -111,6 +111,11 @@ impl FeedState {
         self.fills.contains(&fill)
     }
 
+    /// Whether a fill of this order is remembered.
+    pub(crate) fn has_fill_of(&self, oid: u64) -> bool {
+        self.fills.iter().any(|fill| fill.oid == oid)
+    }
+
     fn has(&self, topics: &[Topic]) -> bool {
         topics.iter().all(|topic| self.proved.contains(topic))
     }

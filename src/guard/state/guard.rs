@@ -243,6 +243,9 @@ impl Guard {
             let fills = [order.told(), order.unshown(), order.arriving()];
             exposure.add_fills(order.asset, order.is_buy, fills);
         }
+        for (asset, szi) in self.by_fills() {
+            exposure.market_mut(&self.view, asset).by_fills = Some(szi);
+        }
         for order in self.paper.resting() {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);

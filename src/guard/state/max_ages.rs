@@ -24,6 +24,17 @@ impl Guard {
         told.map_or_else(|| self.view.position(asset), |(size, _)| *size)
     }
 
+    /// The positions that the newest fills make, where these are of after the read, with what answers have told beyond them.
+    pub(in crate::guard) fn by_fills(&self) -> impl Iterator<Item = (u32, Decimal)> {
+        let read_ms = self.view.account.as_ref().map_or(0, |account| account.venue_ms);
+        let newer = self.feed.chains.iter().filter(move |(_, (_, time_ms))| *time_ms > read_ms);
+        newer.map(|(asset, (szi, _))| {
+            let is_beyond = |oid: Option<u64>| oid.is_none_or(|oid| !self.feed.has_fill_of(oid));
+            let orders = self.sent.orders.iter().filter(|order| order.asset == *asset && is_beyond(order.oid));
+            (*asset, orders.fold(*szi, |szi, order| szi.saturating_add(order.unshown())))
+        })
+    }
+
     /// An account older than this is stale.
     pub(in crate::guard) fn account_max_age_ms(&self) -> u64 {
         let is_agreed = self.view.account.as_ref().is_some_and(|account| account.agreed_ms > account.begun_ms);

@@ -19,7 +19,8 @@ impl Guard {
     pub(in crate::guard) fn may_be_held(&self, asset: u32, side: PositionSide) -> bool {
         let read = self.view.position(asset);
         let told = read.saturating_add(self.sent.told(asset));
-        [read, told].into_iter().any(|szi| !side.held(szi).is_zero())
+        let by_fills = self.position_told(asset);
+        [read, told, by_fills].into_iter().any(|szi| !side.held(szi).is_zero())
     }
 
     /// Whether an order may still open or enlarge this side, or may have done so since what was read of the account.

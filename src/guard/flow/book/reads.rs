@@ -94,15 +94,16 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
     let newest_ms = times().filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
     let ahead_ms = times().filter(|time_ms| *time_ms > latest_ms).max();
     let text = match (ahead_ms, page.unread.first()) {
-        (Some(ahead_ms), _) => format!(
-            "{kind} has a row of {}, which is a time to come: what is of such a time is not in the book",
-            utc(ahead_ms)
-        ),
+        (Some(ahead_ms), _) => ahead_text(kind, ahead_ms),
         (None, Some(first)) => unread_text(kind, first, page.unread.len()),
         (None, None) => String::new(),
     };
     let lacks = Some(&page.unread).filter(|unread| ahead_ms.is_none() && !unread.is_empty());
     Shown { newest_ms, text, lacks: lacks.map(|unread| lack_of(unread)), is_believed: ahead_ms.is_none() }
+}
+
+fn ahead_text(kind: &str, ahead_ms: u64) -> String {
+    format!("{kind} has a row of {}, which is a time to come: what is of such a time is not in the book", utc(ahead_ms))
 }
 
 fn unread_text(kind: &str, first: &Unread, count: usize) -> String {
@@ -120,13 +121,22 @@ fn lack_of(unread: &[Unread]) -> Lack {
     Lack { from_ms: times().min(), to_ms: times().max() }
 }
 
+const LEDGER: &str = "userNonFundingLedgerUpdates";
+
+/// Tells of an entry of the ledger that is of a time to come: once, as long as it is the same.
+pub(super) fn on_ledger_ahead(step: &mut Step<'_>, ahead_ms: u64) {
+    let text = ahead_text(LEDGER, ahead_ms);
+    if step.guard.book.is_ledger_news(&text) {
+        tell(step, text, None);
+    }
+}
+
 /// Tells of entries of the ledger that are not in the book: once, as long as they are the same.
 pub(crate) fn on_ledger_lacks(step: &mut Step<'_>, unread: &[Unread], cut: Option<(u64, u64)>) {
-    const KIND: &str = "userNonFundingLedgerUpdates";
-    let unread = unread.first().map(|first| (unread_text(KIND, first, unread.len()), lack_of(unread)));
+    let unread = unread.first().map(|first| (unread_text(LEDGER, first, unread.len()), lack_of(unread)));
     let cut = cut.map(|(from_ms, to_ms)| {
         let text = format!(
-            "{KIND} has more entries than are read at once: those between {} and {} may be missing in the book, \
+            "{LEDGER} has more entries than are read at once: those between {} and {} may be missing in the book, \
              and count as profit or loss",
             utc(from_ms),
             utc(to_ms)
@@ -148,12 +158,15 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     let fills = page.rows;
     let (count, first_ms) = (fills.len(), fills.iter().map(|fill| fill.time).min());
     let is_first = !step.guard.book.fill_reads.is_paging;
-    let new = fills.iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).count();
+    let is_new = |fill: &Fill| !step.guard.book.fills.is_known(&fill.id());
+    let new = fills.iter().filter(|fill| is_new(fill)).count();
+    // The feed may have told of the newest ones first; only the moment that two pages share is shown twice.
+    let shown_now = fills.iter().filter(|fill| fill.time > since_ms || is_new(fill)).count();
     if step.guard.book.fill_reads.is_news(&text) {
         tell(step, text, lacks);
     }
     if is_believed {
-        step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
+        step.guard.book.fill_reads.on_answer(begun_ms, shown_now, is_more);
     } else {
         let now_ms = step.now_ms;
         step.guard.book.fill_reads.on_doubt(now_ms);

@@ -1,5 +1,6 @@
 //! Rows go on record: each once, with what caused it.
 
+use crate::guard::flow::book::reads;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::FundingId;
 use crate::guard::state::book::entry::Entries;
@@ -51,9 +52,7 @@ impl Told {
 /// of a feed that is not believed: the venue is asked for them.
 pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
     let latest_ms = latest_ms(step.guard);
-    let can_be = |fill: &Fill| {
-        fill.px > Decimal::ZERO && fill.sz > Decimal::ZERO && fill.time <= latest_ms && fill.position_after().is_some()
-    };
+    let can_be = |fill: &Fill| fill.is_possible() && fill.time <= latest_ms && fill.position_after().is_some();
     if !step.guard.feed.is_trusted(step.now_ms) || !fills.iter().all(can_be) {
         return step.guard.book.fill_reads.want(step.now_ms);
     }
@@ -197,7 +196,11 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     if step.guard.risk.mode.is_none() {
         return;
     }
-    let mut updates: Vec<&LedgerUpdate> = updates.iter().collect();
+    let latest_ms = latest_ms(step.guard);
+    if let Some(ahead) = updates.iter().find(|update| update.time > latest_ms) {
+        reads::on_ledger_ahead(step, ahead.time);
+    }
+    let mut updates: Vec<&LedgerUpdate> = updates.iter().filter(|update| update.time <= latest_ms).collect();
     updates.sort_by_key(|update| update.time);
     let mut entries = Entries::default();
     for update in updates {

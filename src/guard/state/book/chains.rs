@@ -65,7 +65,12 @@ impl Gap {
 
     fn take(&mut self, link: &Link) {
         self.left = self.left.saturating_sub(link.after.saturating_sub(link.before));
-        self.found.push(link.id);
+        self.note(link.id);
+    }
+
+    /// Remembers a fill in it that is on record.
+    fn note(&mut self, id: FillId) {
+        self.found.push(id);
         if self.found.len() >= MOST_FOUND {
             self.looked_ms = u64::MAX;
         }
@@ -98,6 +103,9 @@ pub(crate) struct Chains {
     /// Markets whose newest moment has fills that are not linked yet: however many come at once, it is linked once.
     unlinked: BTreeSet<String>,
     pub(crate) gaps: Vec<Gap>,
+    /// Those before the newest moments that what has come since has filled by its sum: that may be by chance, and one opens anew then.
+    /// What was found of it and looked through stays known.
+    filled: Vec<Gap>,
 }
 
 /// Whether a market's positions change by fills alone: tokens come and go otherwise.
@@ -137,6 +145,7 @@ impl Chains {
         gap.into_iter().for_each(|gap| self.add_gap(gap));
         self.restore(coin.to_owned(), Held::next(last, link));
         self.moments.insert(coin.to_owned(), Moment::new(last, *link));
+        self.filled.retain(|gap| gap.coin != coin);
         was_broken || is_broken
     }
 
@@ -158,7 +167,13 @@ impl Chains {
             gap.take(link);
             gap.to_ms
         });
-        self.gaps.retain(|gap| !gap.left.is_zero());
+        if taken_to_ms.is_none() {
+            let filled = self.filled.iter_mut().find(|gap| gap.coin == coin && gap.spans(time_ms));
+            filled.into_iter().for_each(|gap| gap.note(link.id));
+        }
+        let (filled, open) = std::mem::take(&mut self.gaps).into_iter().partition(|gap| gap.left.is_zero());
+        self.gaps = open;
+        self.keep_filled(filled);
         let Some(moment) = self.moments.get_mut(coin) else { return };
         // One that was missing up to the moment before is in what that has left.
         let is_since = moment.before.is_some_and(|before| {
@@ -201,13 +216,32 @@ impl Chains {
             return false;
         }
         let is_of = |gap: &Gap| gap.coin == coin && Some(gap.to_ms) == time_ms;
-        let (old, others) = std::mem::take(&mut self.gaps).into_iter().partition(is_of);
+        let (old, others) = std::mem::take(&mut self.gaps).into_iter().partition::<Vec<Gap>, _>(is_of);
         self.gaps = others;
-        self.link_anew(coin, &old, now_ms)
+        let (filled, others) = std::mem::take(&mut self.filled).into_iter().partition::<Vec<Gap>, _>(is_of);
+        self.filled = others;
+        let open = old.len();
+        let known: Vec<Gap> = old.into_iter().chain(filled).collect();
+        let is_broken = self.link_anew(coin, (&known, open), now_ms);
+        let is_open = |gap: &Gap| self.gaps.iter().any(|open| is_of(open) && open.from_ms == gap.from_ms);
+        let filled = known.into_iter().filter(|gap| !is_open(gap)).collect();
+        self.keep_filled(filled);
+        is_broken
     }
 
-    /// Links a market's newest moment anew; `old` was missing in it and before it. Whether more is missing now.
-    fn link_anew(&mut self, coin: &str, old: &[Gap], now_ms: u64) -> bool {
+    /// Keeps in mind what was found of places that were filled, as long as their market's newest moment may open them anew.
+    fn keep_filled(&mut self, filled: Vec<Gap>) {
+        let newest_ms = |coin: &str| self.last.get(coin).map(|held| held.time_ms);
+        let may_open = |gap: &Gap| newest_ms(&gap.coin) == Some(gap.to_ms);
+        let filled = filled.into_iter().filter(may_open).map(|gap| Gap { left: Decimal::ZERO, ..gap });
+        self.filled.extend(filled.collect::<Vec<_>>());
+        let over = self.filled.len().saturating_sub(MOST_GAPS);
+        self.filled.drain(..over);
+    }
+
+    /// Links a market's newest moment anew; `old` was missing in it and before it, the first `open` of them until now. Whether more is
+    /// missing now.
+    fn link_anew(&mut self, coin: &str, (old, open): (&[Gap], usize), now_ms: u64) -> bool {
         let Some(moment) = self.moments.get(coin) else { return false };
         let (mut held, mut late, mut gaps) = (moment.before, moment.late, Vec::new());
         for link in moment.in_order() {
@@ -220,7 +254,7 @@ impl Chains {
             }));
             (held, late) = (Some(Held::next(held, link)), Decimal::ZERO);
         }
-        let is_broken = gaps.len() > old.len();
+        let is_broken = gaps.len() > open;
         if gaps.len() > MOST_OF_MOMENT {
             self.moments.remove(coin);
         }
@@ -249,7 +283,7 @@ impl Chains {
 
     /// An answer has shown all there is between these times.
     pub(crate) fn looked(&mut self, since_ms: u64, up_to_ms: u64) {
-        let gaps = self.gaps.iter_mut().filter(|gap| since_ms <= gap.looked_ms);
+        let gaps = self.gaps.iter_mut().chain(&mut self.filled).filter(|gap| since_ms <= gap.looked_ms);
         gaps.for_each(|gap| gap.looked_ms = gap.looked_ms.max(up_to_ms));
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Reading {
     shown_up_to_ms: Option<u64>,
     /// None before it did.
     is_alone: bool,
-    /// Rows that were new in the answers of one catching up.
+    /// Rows in the answers of one catching up.
     pub(crate) shown: usize,
     /// An answer had more to come.
     pub(crate) is_paging: bool,
@@ -67,9 +67,9 @@ impl Reading {
         is_time && !is_under_way
     }
 
-    /// Takes in an answer with so many new rows, of which there may be more.
-    pub(crate) fn on_answer(&mut self, begun_ms: u64, new: usize, is_more: bool) {
-        self.shown = if self.is_paging { self.shown.saturating_add(new) } else { new };
+    /// Takes in an answer with so many rows that the one before it did not show, of which there may be more.
+    pub(crate) fn on_answer(&mut self, begun_ms: u64, rows: usize, is_more: bool) {
+        self.shown = if self.is_paging { self.shown.saturating_add(rows) } else { rows };
         (self.asked_ms, self.is_paging) = (None, is_more);
         if !is_more {
             self.read_ms = self.read_ms.max(Some(begun_ms));

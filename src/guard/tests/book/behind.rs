@@ -109,3 +109,40 @@ fn a_part_of_what_is_missing_is_recorded_once() {
         assert_eq!(missing(&world).len(), 1, "{:?}", missing(&world));
     }
 }
+
+/// Thousands of fills while away, through positions that come again and again, with the newest told by the feed before any page is
+/// read, and ends of lives between the pages: each is on record once.
+#[test]
+fn a_long_absence_is_on_record_once() {
+    for lives in [0, 2] {
+        let mut world = BookWorld::new(1, true);
+        world.live(1);
+        let first = world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.tell("userFills", "fills", json!([first]));
+        world.live(200);
+        world.step(crate::guard::Input::Shutdown { reason: "terminated".to_owned() });
+        world.step(crate::guard::Input::SendsEnded);
+        world.take_checkpoint();
+        world.die(0);
+        let mut newest = Vec::new();
+        for turn in 0..6_400_u32 {
+            world.venue.now += 7;
+            let size = if turn % 5 == 4 { dec!(-4) } else { dec!(1) };
+            newest.push(world.venue.trade("ETH", size, dec!(100), None));
+        }
+        world.rise();
+        let newest = newest.split_off(newest.len() - 30);
+        world.tell("userFills", "fills", json!(newest));
+        for _ in 0..lives {
+            world.live(1);
+            world.step(crate::guard::Input::Shutdown { reason: "terminated".to_owned() });
+            world.step(crate::guard::Input::SendsEnded);
+            world.take_checkpoint();
+            world.die(0);
+            world.rise();
+        }
+        world.live(900);
+        world.hold_to_record();
+        assert_eq!(missing(&world), [""; 0], "{lives}");
+    }
+}

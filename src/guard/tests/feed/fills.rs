@@ -279,3 +279,44 @@ fn a_fill_that_was_never_told_ends_the_socket() {
     desk.now += 1_000;
     assert!(!is_distrusted(&desk.step(Input::Tick)));
 }
+
+/// What was opened, closed through the guard and opened anew between two reads is as large as the read shows it: the close of it
+/// is one, whatever the answers of the first close say of the position that was read.
+#[test]
+fn a_close_of_what_filled_anew_before_a_read_is_an_exit() {
+    for (size, is_exit) in [("0.4", true), ("0.1", true), ("0.41", false)] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(0.4));
+        desk.wait(100);
+        let at_once = |size: &str| with(sell(ETH, "1900", size), "/t/limit/tif", json!("Ioc"));
+        let seq = desk.order(at_once("0.4")).seq();
+        desk.answer(seq, 0, statuses(json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 5}}])));
+        let mut closed = fill(&desk, 1, "0.4", "0.4");
+        (closed["side"], closed["oid"]) = (json!("A"), json!(5));
+        let anew = fill(&desk, 2, "0", "0.4");
+        desk.now += 10;
+        fills(&mut desk, vec![closed]);
+        fills(&mut desk, vec![anew]);
+        let decided = desk.order(at_once(size));
+        let order = &decided.forward()["orders"][0];
+        let is_close = (&order["p"], &order["r"], &order["s"]) == (&json!("1900"), &json!(true), &json!(size));
+        assert_eq!(is_close, is_exit, "{size}: {}", decided.event);
+    }
+}
+
+/// Nothing is taken for held twice: what an answer told of and the feed told of too counts once.
+#[test]
+fn a_fill_that_answer_and_feed_tell_of_counts_once() {
+    for (size, is_exit) in [("0.4", true), ("0.41", false)] {
+        let mut desk = desk();
+        let at_once = |order: Value| with(order, "/t/limit/tif", json!("Ioc"));
+        let seq = desk.order(at_once(buy(ETH, "2000", "0.4"))).seq();
+        let filled = json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 77}}, "waitingForTrigger"]);
+        desk.answer(seq, 0, statuses(filled));
+        let told = fill(&desk, 1, "0", "0.4");
+        desk.now += 10;
+        fills(&mut desk, vec![told]);
+        let decided = desk.order(at_once(sell(ETH, "1900", size)));
+        assert_eq!(decided.forward()["orders"][0]["r"] == json!(true), is_exit, "{size}: {}", decided.event);
+    }
+}

@@ -9,18 +9,28 @@ use crate::venue::fill::FillId;
 impl Chains {
     /// The places where fills are missing, for the next life.
     pub(crate) fn gap_records(&self) -> Vec<GapRecord> {
-        let gaps = self.gaps.iter().cloned();
-        let record =
-            |Gap { coin, from_ms, to_ms, from, to, left, .. }| GapRecord { coin, from_ms, to_ms, from, to, left };
+        let gaps = self.gaps.iter().chain(&self.filled).cloned();
+        let record = |Gap { coin, from_ms, to_ms, from, to, left, looked_ms, found, .. }| {
+            let looked_ms = Some(if found.is_empty() { looked_ms } else { u64::MAX });
+            GapRecord { coin, from_ms, to_ms, from, to, left, looked_ms }
+        };
         gaps.map(record).collect()
     }
 
     /// Takes in one that an earlier life has found: it is looked for anew. Where a part of it was found nobody knows which, so it is
     /// not looked for behind what is read.
-    pub(crate) fn restore_gap(&mut self, GapRecord { coin, from_ms, to_ms, from, to, left }: GapRecord) {
-        let looked_ms = if left == to.saturating_sub(from) { from_ms } else { u64::MAX };
+    pub(crate) fn restore_gap(&mut self, record: GapRecord) {
+        let GapRecord { coin, from_ms, to_ms, from, to, left, looked_ms } = record;
+        // Earlier versions did not say, and a part that adds up to nothing looks like none.
+        let is_whole = || left == to.saturating_sub(from);
+        let looked_ms = looked_ms.unwrap_or_else(|| if is_whole() { from_ms } else { u64::MAX });
         let found = Vec::new();
-        self.add_gap(Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0, looked_ms, found });
+        let gap = Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0, looked_ms, found };
+        if left.is_zero() {
+            self.filled.push(gap);
+        } else {
+            self.add_gap(gap);
+        }
     }
 
     /// The newest moments, for the next life: of those before `read_ms` all is on record.

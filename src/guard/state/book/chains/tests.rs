@@ -142,3 +142,47 @@ fn a_gap_is_none_where_an_answer_shows_the_whole_way() {
         assert_eq!(chains.gaps.len(), left, "{shown:?} {since_ms} {up_to_ms}");
     }
 }
+
+/// The sum of what has come may fill a gap by chance while the rest is still to be read: what was found and looked through before
+/// is not asked for again, and is no row that is missing.
+#[test]
+fn a_gap_that_was_filled_by_chance_is_known_when_it_opens_anew() {
+    let page = || {
+        let rows = [(10, "0", "1"), (11, "1", "2"), (12, "3", "1"), (13, "4", "-2")];
+        rows.map(|(time, start, size)| fill("ETH", time, start, size))
+    };
+    for restarts in [false, true] {
+        let mut chains = Chains::default();
+        chains.add([&fill("ETH", 5, "0", "1"), &fill("ETH", 6, "1", "-1")], 100);
+        assert!(chains.add([&fill("ETH", 99, "3", "1")], 100));
+        chains.add(&page(), 100);
+        chains.looked(6, 13);
+        let (left, from_ms) = (chains.gaps.iter().map(|gap| gap.left).sum::<Decimal>(), chains.look_from_ms(13));
+        assert_eq!((left, from_ms), (Decimal::ONE, 13));
+        if restarts {
+            let mut next = Chains::default();
+            chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
+            let held = *chains.held("ETH").unwrap();
+            next.restore("ETH".to_owned(), held);
+            chains.moment_records(0).into_iter().for_each(|moment| next.restore_moment(moment));
+            chains = next;
+        }
+        assert!(page().iter().all(|fill| !chains.lacks(fill)), "{restarts}");
+        // The sum is filled, as far as it is known: the life that ends there knows what was looked through.
+        chains.add([&fill("ETH", 14, "2", "1")], 100);
+        assert!(chains.gaps.is_empty());
+        if restarts {
+            let mut next = Chains::default();
+            chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
+            let held = *chains.held("ETH").unwrap();
+            next.restore("ETH".to_owned(), held);
+            chains.moment_records(0).into_iter().for_each(|moment| next.restore_moment(moment));
+            chains = next;
+        }
+        chains.add([&fill("ETH", 15, "3", "2")], 100);
+        assert!(chains.gaps.len() == 1 && page().iter().all(|fill| !chains.lacks(fill)), "{restarts}");
+        assert!(chains.look_from_ms(14) >= 13, "{restarts}");
+        chains.add([&fill("ETH", 16, "5", "-2")], 100);
+        assert!(chains.gaps.is_empty(), "{restarts}");
+    }
+}
