@@ -19,7 +19,7 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 /// The listen address that was likely meant by a text that is none: of a port alone, or of an address alone.
 #[must_use]
 pub fn likely_listen(text: &str) -> SocketAddr {
-    let address = [text, text.trim_matches(['[', ']', ':'])].iter().find_map(|text| text.parse::<IpAddr>().ok());
+    let address = [text, text.trim_matches(['[', ']'])].iter().find_map(|text| text.parse::<IpAddr>().ok());
     let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).filter(|_| address.is_none());
     SocketAddr::new(address.unwrap_or(DEFAULT_LISTEN.ip()), port.unwrap_or(DEFAULT_LISTEN.port()))
 }
