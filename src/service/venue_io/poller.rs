@@ -136,7 +136,7 @@ impl Poller {
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)?),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
             Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)?),
-            Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms())),
+            Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms(), read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::BookFills => {

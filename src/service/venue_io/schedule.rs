@@ -19,6 +19,7 @@ use crate::guard::{Pace, Read};
 use crate::venue::weight::Priority;
 
 mod due;
+mod for_feed;
 
 /// Reads of the same are this far apart at least.
 const APART_MS: u64 = 250;
@@ -69,6 +70,8 @@ pub(super) struct Schedule {
     early_reads: TokenBucket,
     /// What reads for cover and flatten may take of their weight where `early_reads` is empty.
     urgent_reads: TokenBucket,
+    /// Reads that the live feed waits for may take so much of the guard's own floor.
+    feed_reads: TokenBucket,
     /// Weight of an account read: more where its equity is kept apart.
     pub(super) account_weight: u32,
     /// What the address has left of the minute's weight.
@@ -94,6 +97,9 @@ impl Schedule {
             sight_from_ms: 0,
             failures: 0,
             begun_steady_ms: 0,
+            wanted_steady_ms: 0,
+            is_for_feed: false,
+            is_short: false,
             steady_from_ms: 0,
             not_before_steady_ms: 0,
             every_ms: u64::MAX,
@@ -113,6 +119,7 @@ impl Schedule {
             pace,
             early_reads,
             urgent_reads,
+            feed_reads: TokenBucket::new(budget),
             account_weight,
             left,
             is_mode_unread: false,
@@ -120,24 +127,11 @@ impl Schedule {
         }
     }
 
-    /// How often a task is read with this live feed, which is `every_ms` without one.
-    fn paced(&self, task: Task, every_ms: u64) -> u64 {
-        let Pace { steady, beside } = self.pace;
-        let audit_ms = match task {
-            Task::Mids if steady => self.audits.prices_ms,
-            Task::Account if steady => self.audits.account_ms,
-            Task::Orders if steady => self.audits.orders_ms,
-            Task::Universe | Task::Limits if beside => self.audits.seldom_ms,
-            Task::Mode | Task::Ledger if beside => self.audits.rarely_ms,
-            _ => return every_ms,
-        };
-        every_ms.max(audit_ms)
-    }
-
     /// Reads as often as the live feed leaves it to be from here on.
     pub(super) fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
-        let every: Vec<u64> = self.due.iter().map(|due| self.paced(due.task, due.every_ms)).collect();
+        let every: Vec<u64> =
+            self.due.iter().map(|due| self.paced(due.task, due.every_ms, due.begun_steady_ms)).collect();
         for (due, every_ms) in self.due.iter_mut().zip(every) {
             if due.is_known && !due.is_busy {
                 due.due_steady_ms = due.due_steady_ms.min(due.begun_steady_ms.saturating_add(every_ms));
@@ -160,28 +154,25 @@ impl Schedule {
         wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
         let first = *self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?;
-        let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, sight_from_ms, .. } = first;
+        let Due { task, is_urgent, is_for_feed, steady_from_ms, is_known, overdraft_from_ms, sight_from_ms, .. } =
+            first;
         if let Some(until_steady_ms) = self.held_back_until(&first, steady_ms) {
             self.due.iter_mut().find(|due| due.task == task)?.put_off(until_steady_ms);
             return None;
         }
-        let every_ms = match task {
-            Task::Mids => self.afforded.prices_ms,
-            Task::Account => self.afforded.account_ms,
-            Task::Orders => self.afforded.orders_ms,
-            _ => FIRST_AGAIN_MS,
-        };
+        let every_ms = self.overdraft_apart_ms(task);
         let is_soon = steady_ms < steady_from_ms;
         // Nothing else has the ledger read sooner without any hurry.
         let is_for_the_book = task.is_for_the_book() || task == Task::Ledger && is_soon && !is_urgent;
-        let is_early = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;
+        let is_out_of_turn = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;
+        let is_early = is_out_of_turn && !is_for_feed;
         let is_steady = lane != Lane::Beside;
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
         let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
         let is_for_halt = is_urgent && !is_steady;
         let again_from_ms = overdraft_from_ms.saturating_sub(if is_for_halt { every_ms } else { 0 });
-        let may_overdraw = (!is_early || is_urgent)
+        let may_overdraw = (!is_out_of_turn || is_urgent)
             && room_ms > SHORT_WAIT_MS
             && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
         let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
@@ -196,8 +187,8 @@ impl Schedule {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
-            due.put_off(if is_early {
-                steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX })
+            due.put_off(if is_out_of_turn {
+                steady_from_ms.min(if is_urgent || is_for_feed { again_ms } else { u64::MAX })
             } else {
                 again_ms
             });
@@ -210,8 +201,11 @@ impl Schedule {
                 due.sight_from_ms = steady_ms.saturating_add(every_ms);
             }
         }
+        let is_early = is_early || task == Task::Fills && self.is_fills_early(steady_ms, &wait_ms);
+        let due = self.due.iter_mut().find(|due| due.task == task)?;
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
+        due.is_for_feed = false;
         due.beside_steady_ms = if is_steady { steady_ms.saturating_add(TURN_MS) } else { u64::MAX };
         Some((task, ReadFor { is_early, is_urgent, may_overdraw, keeps_sight }))
     }
@@ -272,6 +266,16 @@ impl Schedule {
         (due.is_known && until_steady_ms > steady_ms).then_some(until_steady_ms)
     }
 
+    /// How far apart two reads overdraw the share.
+    fn overdraft_apart_ms(&self, task: Task) -> u64 {
+        match task {
+            Task::Mids => self.afforded.prices_ms,
+            Task::Account => self.afforded.account_ms,
+            Task::Orders => self.afforded.orders_ms,
+            _ => FIRST_AGAIN_MS,
+        }
+    }
+
     /// What a read weighs.
     fn weight_of(&self, task: Task) -> u32 {
         match task {
@@ -289,7 +293,7 @@ impl Schedule {
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     /// Where another one has begun beside it, that one says when.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
-        let paced_ms = self.paced(task, every_ms);
+        let paced_ms = self.paced(task, every_ms, begun_steady_ms);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         if is_ok && !due.is_known {
             // A start's overdraft keeps none from what a halt asks for right after it.
@@ -335,7 +339,7 @@ impl Schedule {
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
             Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
-            Read::Fills { .. } => self.hurry(Task::Fills, steady_ms),
+            Read::Fills { .. } => self.want_for_feed(steady_ms),
             Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
             Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
@@ -363,6 +367,7 @@ impl Schedule {
         let weight = self.weight_of(task);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         due.is_urgent |= is_urgent;
+        due.wanted_steady_ms = steady_ms;
         let at_steady_ms =
             |pause_ms: u64| steady_ms.max(due.not_before_steady_ms).max(due.begun_steady_ms.saturating_add(pause_ms));
         let (soon_steady_ms, later_steady_ms) = (at_steady_ms(apart_ms), at_steady_ms(later_ms));

@@ -167,10 +167,15 @@ impl VenueReader {
     }
 
     /// The fills from `since_ms` on: the oldest ones where they are too many for one answer.
-    pub(super) fn fills(&self, since_ms: u64) -> Answer {
+    pub(super) fn fills(&self, since_ms: u64, read_for: ReadFor) -> Answer {
         let (begun_ms, kind) = (now_ms(), "userFillsByTime");
         let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
-        let answer = self.ask_in_time(&question, Claim::Feed)?;
+        let weight = info_weight(kind);
+        self.venue.faults.about(kind);
+        if read_for.is_early || self.venue.try_spend(Priority::Read, weight).is_err() {
+            self.venue.try_claim(weight, Claim::Feed)?;
+        }
+        let answer = self.call(&question)?;
         let page = history::fills(&answer)?;
         self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
         Ok(Some(Input::Fills { page, begun_ms }))

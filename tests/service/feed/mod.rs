@@ -3,6 +3,7 @@
 mod fills;
 mod healthy;
 mod nonsense;
+mod room;
 mod troubles;
 
 use rust_decimal::Decimal;

@@ -31,6 +31,12 @@ pub(super) struct Due {
     pub(super) every_ms: u64,
     /// The next one is for cover or a flatten.
     pub(super) is_urgent: bool,
+    /// When it was wanted sooner last.
+    pub(super) wanted_steady_ms: u64,
+    /// The next one is for the live feed: it is paid from the floor of the steady reads, however soon it comes.
+    pub(super) is_for_feed: bool,
+    /// The last try began without room.
+    pub(super) is_short: bool,
 }
 
 impl Due {

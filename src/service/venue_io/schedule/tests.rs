@@ -1,5 +1,6 @@
 //! Tests of when what is read.
 
+mod for_feed;
 mod for_the_book;
 
 use super::*;

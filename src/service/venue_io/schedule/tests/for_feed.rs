@@ -1,0 +1,136 @@
+//! Reads that the live feed waits for.
+
+use super::*;
+use crate::venue::weight_ledger::Claim;
+
+const FILLS: Read = Read::Fills { since_ms: 0 };
+
+/// A life that reads without a feed, in a minute of which others have spent all that the guard keeps for nobody.
+struct Crowded {
+    schedule: Schedule,
+    ledger: Ledger,
+    /// The reads that began and were paid for, and when.
+    read: Vec<(Task, u64)>,
+    /// Whether the venue answers the fills.
+    tells_fills: bool,
+}
+
+impl Crowded {
+    fn new(budget: u32) -> Self {
+        let mut schedule = Schedule::new(&TASKS, &[Task::Fills], Intervals::for_budget(budget), budget);
+        let Intervals { prices_ms, orders_ms, .. } = Intervals::for_budget(budget);
+        read_once(
+            &mut schedule,
+            [(Task::Mids, prices_ms), (Task::Account, prices_ms), (Task::Orders, orders_ms)],
+            true,
+        );
+        Self { schedule, ledger: Ledger::new(budget, []), read: Vec::new(), tells_fills: true }
+    }
+
+    /// Others take all that they may.
+    fn crowd(&mut self, now_ms: u64) {
+        for other in [Priority::EarlyRead, Priority::ClientEntry, Priority::PassThrough] {
+            while self.ledger.has_room(other, None, 1, now_ms) {
+                self.ledger.charge(other, None, 1, now_ms);
+            }
+        }
+    }
+
+    /// Goes on for so long, and reads as the poller does.
+    fn run(&mut self, times_ms: std::ops::Range<u64>) {
+        let budget = self.ledger.budget();
+        for now_ms in times_ms.step_by(50) {
+            self.crowd(now_ms);
+            for lane in [Lane::Prices, Lane::Account, Lane::Orders, Lane::Beside] {
+                let wait_ms = |priority, weight| self.ledger.wait_ms(priority, weight, now_ms);
+                let Some((task, read_for)) = self.schedule.begin(lane, now_ms, wait_ms) else { continue };
+                let weight = self.schedule.weight_of(task);
+                let mut spend = |priority| self.ledger.try_spend(priority, None, weight, now_ms).is_ok();
+                let is_ok = match (task, read_for.is_early) {
+                    (Task::Fills, true) => self.ledger.try_claim(weight, Claim::Feed, now_ms).is_ok(),
+                    (_, true) => spend(Priority::EarlyRead),
+                    (_, false) => spend(Priority::Read),
+                };
+                if is_ok {
+                    self.read.push((task, now_ms));
+                }
+                let every_ms = match task {
+                    Task::Fills => u64::MAX,
+                    Task::Orders => Intervals::for_budget(budget).orders_ms,
+                    _ => Intervals::for_budget(budget).account_ms,
+                };
+                self.schedule.done(task, now_ms, every_ms, is_ok && (task != Task::Fills || self.tells_fills));
+            }
+            assert!(self.ledger.used(now_ms) <= budget, "{} at {}", self.ledger.used(now_ms), now_ms - T0);
+        }
+    }
+
+    fn open_socket(&mut self, now_ms: u64) {
+        [Read::Account, Read::Orders, FILLS].iter().for_each(|read| self.schedule.want(read, now_ms));
+    }
+
+    fn times(&self, of: Task) -> Vec<u64> {
+        self.read.iter().filter(|(task, _)| *task == of).map(|(_, at_ms)| at_ms - T0).collect()
+    }
+}
+
+/// Reads that would end all this reading wait for no room: no client can touch what pays for it.
+#[test]
+fn what_a_new_socket_waits_for_is_read_at_once_in_a_crowded_minute() {
+    for budget in [SMALLEST_BUDGET, 300, IP_BUDGET] {
+        let mut life = Crowded::new(budget);
+        life.run(T0 + 1..T0 + 600);
+        life.read.clear();
+        life.open_socket(T0 + 600);
+        life.run(T0 + 600..T0 + 2_600);
+        for task in [Task::Account, Task::Orders, Task::Fills] {
+            assert_eq!(life.times(task).first(), Some(&600), "{task:?} of {budget}: {:?}", life.read);
+        }
+    }
+}
+
+/// The floor is for the steady reads too: they go on, however often a socket is cut or the venue fails.
+#[test]
+fn sockets_that_are_cut_again_and_again_leave_the_steady_reads_their_floor() {
+    for tells_fills in [true, false] {
+        let mut life = Crowded { tells_fills, ..Crowded::new(IP_BUDGET) };
+        for second in 0..180 {
+            let now_ms = T0 + 1 + second * 1_000;
+            life.open_socket(now_ms);
+            life.run(now_ms..now_ms + 1_000);
+        }
+        let in_last_minute = |task| life.times(task).into_iter().filter(|at_ms| *at_ms > 120_000).count();
+        let [fills, accounts, orders] = [Task::Fills, Task::Account, Task::Orders].map(in_last_minute);
+        assert!((1..=12).contains(&fills), "{fills}");
+        assert!(accounts >= 55 && orders >= 6, "{accounts} and {orders}");
+    }
+}
+
+/// Open orders that are read on at full pace spend what the fills wait for.
+#[test]
+fn open_orders_give_the_fills_their_next_turn() {
+    let turns = |fills_room: bool, wanted: Option<Read>| {
+        let mut schedule = Schedule::new(&TASKS, &[Task::Fills], Intervals::for_budget(IP_BUDGET), IP_BUDGET);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
+        schedule.want(&FILLS, T0 + 5_000);
+        let mut turns = Vec::new();
+        for now_ms in T0 + 5_000..T0 + 30_000 {
+            let wait_ms = |_, _| if fills_room { 0 } else { 30_000 };
+            if schedule.begin(Lane::Beside, now_ms, wait_ms).is_some() {
+                schedule.done(Task::Fills, now_ms, u64::MAX, fills_room);
+            }
+            if now_ms == T0 + 12_000 {
+                wanted.iter().for_each(|read| schedule.want(read, now_ms));
+            }
+            if schedule.begin(Lane::Orders, now_ms, |_, _| 0).is_some() {
+                turns.push((now_ms - T0) / 1_000);
+                schedule.done(Task::Orders, now_ms, 5_000, true);
+            }
+        }
+        turns
+    };
+    assert_eq!(turns(true, None), [5, 15, 20, 25]);
+    assert_eq!(turns(false, None), [5, 15, 25]);
+    // What a stop or a halt waits for is no turn that can be given.
+    assert_eq!(turns(false, Some(Read::OrdersNow)), [5, 12, 22]);
+}
