@@ -23,6 +23,7 @@ fn cancels(stand: &Stand) -> usize {
 fn one_account_read_without_the_position_takes_no_stop() {
     for kind in ["stranger", "empty"] {
         let stand = Stand::up(Mode::Testnet, WIDE);
+        stand.without_feed();
         let stop = hold_covered(&stand, "ETH", "0.4");
         // Nearer to the stop than a new one would stand.
         stand.venue.price("ETH", "2455").unwrap();
@@ -36,6 +37,10 @@ fn one_account_read_without_the_position_takes_no_stop() {
         // It fires where it stood.
         stand.venue.price("ETH", "2445").unwrap();
         until_flat(&stand);
+        // What is opened anew before the guard has seen the end is the same position to it, and beyond its line by now.
+        until("the guard to see the end", || {
+            stand.status()["positions"].as_array().is_some_and(Vec::is_empty).then_some(())
+        });
         // And an end that reads go on showing is one.
         hold_covered(&stand, "ETH", "0.4");
         hold(&stand, "ETH", "0");

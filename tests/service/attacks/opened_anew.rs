@@ -57,6 +57,8 @@ fn a_bot_that_enters_again_right_after_its_stop_keeps_its_position() {
 fn what_filled_while_the_guard_was_away_keeps_its_own_stop() {
     for size in ["0.1", "0.3"] {
         let mut stand = Stand::up(Mode::Testnet, WIDE);
+        // Beside a calm feed the open orders are read every other minute.
+        stand.without_feed();
         buy(&stand, "2501", "0.2");
         let bid = json!({"a": ETH, "b": true, "p": "2300", "s": size, "r": false, "t": {"limit": {"tif": "Gtc"}}});
         let reply = stand.send(&place(&bid));
@@ -69,6 +71,7 @@ fn what_filled_while_the_guard_was_away_keeps_its_own_stop() {
         let child = stops(&stand, "ETH");
         assert_eq!(child.len(), 1, "the bid's own stop: {child:?}");
         stand.start();
+        stand.without_feed();
         more_reads(&stand, 3);
         let now = held(&stand, "ETH").expect("the new position");
         assert!(is_same(&now, size), "{now}: {:?}", stand.events().pop());

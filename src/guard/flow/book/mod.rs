@@ -6,7 +6,7 @@ mod reads;
 mod rows;
 mod written;
 
-pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_lacks};
+pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_ahead, on_ledger_lacks};
 pub(crate) use rows::{Told, on_fills_read, on_fills_told, on_fundings_told, on_ledger};
 
 use crate::guard::flow::step_context::Step;

@@ -10,6 +10,7 @@ use crate::guard::state::guard::Guard;
 use crate::record::events::{Lack, Trouble};
 use crate::venue::fill::Fill;
 use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page, Unread};
+use crate::venue::info::LedgerUpdate;
 use crate::venue::stream::events::Funding;
 
 /// Reads of the same are so far apart with the whole budget, and further with less.
@@ -124,8 +125,10 @@ fn lack_of(unread: &[Unread]) -> Lack {
 const LEDGER: &str = "userNonFundingLedgerUpdates";
 
 /// Tells of an entry of the ledger that is of a time to come: once, as long as it is the same.
-pub(super) fn on_ledger_ahead(step: &mut Step<'_>, ahead_ms: u64) {
-    let text = ahead_text(LEDGER, ahead_ms);
+pub(crate) fn on_ledger_ahead(step: &mut Step<'_>, updates: &[LedgerUpdate]) {
+    let latest_ms = rows::latest_ms(step.guard);
+    let Some(ahead) = updates.iter().find(|update| update.time > latest_ms) else { return };
+    let text = ahead_text(LEDGER, ahead.time);
     if step.guard.book.is_ledger_news(&text) {
         tell(step, text, None);
     }

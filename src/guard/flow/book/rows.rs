@@ -1,6 +1,5 @@
 //! Rows go on record: each once, with what caused it.
 
-use crate::guard::flow::book::reads;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::FundingId;
 use crate::guard::state::book::entry::Entries;
@@ -197,9 +196,6 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         return;
     }
     let latest_ms = latest_ms(step.guard);
-    if let Some(ahead) = updates.iter().find(|update| update.time > latest_ms) {
-        reads::on_ledger_ahead(step, ahead.time);
-    }
     let mut updates: Vec<&LedgerUpdate> = updates.iter().filter(|update| update.time <= latest_ms).collect();
     updates.sort_by_key(|update| update.time);
     let mut entries = Entries::default();

@@ -27,6 +27,7 @@ const PRESSED_MS: u64 = 5_000;
 
 /// Takes in what moved the equity without trading.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
+    book::on_ledger_ahead(step, updates);
     book::on_ledger(step, updates, begun_ms);
     let Some(mode) = step.guard.risk.mode else { return };
     if is_early(step.guard, updates, begun_ms) {
