@@ -55,8 +55,7 @@ fn class_of(context: &mut JudgeContext<'_>, order: &Order) -> Class {
         return Class::Exit;
     }
     let is_core = order.asset < FIRST_NON_CORE_ASSET;
-    let only_closes =
-        is_core && !order.size.is_zero() && context.market_exposure(order.asset).entry_part(order).is_zero();
+    let only_closes = is_core && !order.size.is_zero() && context.market_exposure(order.asset).only_closes(order);
     if only_closes { Class::Exit } else { Class::Entry }
 }
 

@@ -9,10 +9,11 @@ use crate::guard::state::cover::{self, CoverSize, side_covered};
 use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::entry_leg::EntryLeg;
 use crate::guard::state::view::{Resting, View};
-use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
+
+mod closing;
 
 /// The exposure of the whole account.
 #[derive(Debug, Clone, Default)]
@@ -270,48 +271,24 @@ impl MarketExposure {
         };
     }
 
-    /// How much of `order` is more than it can close as things stand.
-    pub(crate) fn entry_part(&self, order: &Order) -> Decimal {
-        if order.reduce_only {
-            return Decimal::ZERO;
-        }
-        let closable = self.closable(PositionSide::opened_by(Side::of(order.is_buy)));
-        order.size.saturating_sub(closable).max(Decimal::ZERO)
-    }
-
-    /// How much of `order` can open or enlarge a position, now or once it has rested.
-    pub(crate) fn opening_part(&self, order: &Order) -> Decimal {
-        if order.may_rest() && !order.reduce_only { order.size } else { self.entry_part(order) }
-    }
-
-    /// What one more entry of one side may close of the opposite position: what nothing on its way is to close.
-    fn closable(&self, side: PositionSide) -> Decimal {
-        let SideExposure { reduce_only, told, .. } = self.side(side);
-        let on_its_way = reduce_only.saturating_add(self.immediate_size(side)).saturating_sub(*told);
-        self.held_as_told(side.opposite()).saturating_sub(on_its_way.max(Decimal::ZERO)).max(Decimal::ZERO)
-    }
-
-    /// The size of the entries of one side that fill at once or not at all.
-    fn immediate_size(&self, side: PositionSide) -> Decimal {
-        let immediate = self.side(side).entries.iter().filter(|leg| !leg.may_rest);
-        immediate.fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size))
-    }
-
     /// The size of the position on one side.
     pub(crate) fn held(&self, side: PositionSide) -> Decimal {
         side.held(self.position)
     }
 
-    /// The same with what the venue told to have filled: held, though no read shows it. Where answers and the live feed do not agree
-    /// on that the larger one counts: what is taken for a close can open nothing, and no close is to wait for a read.
+    /// The same with what the venue told to have filled: held, though no read shows it.
     fn held_as_told(&self, side: PositionSide) -> Decimal {
-        let by_answers = side.held(self.position.saturating_add(self.told));
-        by_answers.max(self.by_fills.map_or(Decimal::ZERO, |szi| side.held(szi)))
+        side.held(self.position.saturating_add(self.told))
+    }
+
+    /// The same by the newest fills of the live feed.
+    fn held_by_fills(&self, side: PositionSide) -> Decimal {
+        self.by_fills.map_or(Decimal::ZERO, |szi| side.held(szi))
     }
 
     /// The most that may be held on one side, as read or as told.
     pub(crate) fn may_be_held(&self, side: PositionSide) -> Decimal {
-        self.held(side).max(self.held_as_told(side))
+        self.held(side).max(self.held_as_told(side)).max(self.held_by_fills(side))
     }
 
     /// The stops that cover one side.

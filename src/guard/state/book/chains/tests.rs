@@ -143,6 +143,15 @@ fn a_gap_is_none_where_an_answer_shows_the_whole_way() {
     }
 }
 
+/// What the next life knows of the gaps and of ETH.
+fn next_life(chains: &Chains) -> Chains {
+    let mut next = Chains::default();
+    chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
+    next.restore("ETH".to_owned(), *chains.held("ETH").unwrap());
+    chains.moment_records(0).into_iter().for_each(|moment| next.restore_moment(moment));
+    next
+}
+
 /// The sum of what has come may fill a gap by chance while the rest is still to be read: what was found and looked through before
 /// is not asked for again, and is no row that is missing.
 #[test]
@@ -160,24 +169,14 @@ fn a_gap_that_was_filled_by_chance_is_known_when_it_opens_anew() {
         let (left, from_ms) = (chains.gaps.iter().map(|gap| gap.left).sum::<Decimal>(), chains.look_from_ms(13));
         assert_eq!((left, from_ms), (Decimal::ONE, 13));
         if restarts {
-            let mut next = Chains::default();
-            chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
-            let held = *chains.held("ETH").unwrap();
-            next.restore("ETH".to_owned(), held);
-            chains.moment_records(0).into_iter().for_each(|moment| next.restore_moment(moment));
-            chains = next;
+            chains = next_life(&chains);
         }
         assert!(page().iter().all(|fill| !chains.lacks(fill)), "{restarts}");
         // The sum is filled, as far as it is known: the life that ends there knows what was looked through.
         chains.add([&fill("ETH", 14, "2", "1")], 100);
         assert!(chains.gaps.is_empty());
         if restarts {
-            let mut next = Chains::default();
-            chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
-            let held = *chains.held("ETH").unwrap();
-            next.restore("ETH".to_owned(), held);
-            chains.moment_records(0).into_iter().for_each(|moment| next.restore_moment(moment));
-            chains = next;
+            chains = next_life(&chains);
         }
         chains.add([&fill("ETH", 15, "3", "2")], 100);
         assert!(chains.gaps.len() == 1 && page().iter().all(|fill| !chains.lacks(fill)), "{restarts}");
