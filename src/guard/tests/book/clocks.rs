@@ -90,3 +90,29 @@ fn no_row_is_lost_or_doubled_and_each_counts_on_the_venues_day() {
         assert!(times.is_sorted() && times.last().unwrap() <= &world.venue.now, "{times:?}");
     }
 }
+
+/// A row of the ledger that is of a time to come is told of once and not in the book, neither then nor once the venue shows it no more.
+#[test]
+fn an_entry_of_the_ledger_of_a_time_to_come_is_not_in_the_book() {
+    // A little ahead it may be: clocks are not that exact.
+    for (ahead_ms, is_taken) in [(0, true), (10 * HOUR, false)] {
+        let mut world = BookWorld::new(1, true);
+        world.live(30);
+        world.venue.deposit(dec!(12));
+        let mut lie = world.venue.ledger.last().unwrap().clone();
+        (lie["time"], lie["hash"]) = (json!(world.venue.now + ahead_ms), json!("0x2"));
+        world.venue.ledger.push(lie);
+        world.live(90);
+        let told = |world: &BookWorld| {
+            let texts = world.of_kind("error").into_iter().map(|error| error["text"].to_string());
+            texts.filter(|text| text.contains("userNonFundingLedgerUpdates has a row of")).count()
+        };
+        assert_eq!(world.of_kind("transfer").len(), 1 + usize::from(is_taken), "{ahead_ms}");
+        assert_eq!(told(&world), usize::from(!is_taken), "{ahead_ms}");
+        if !is_taken {
+            world.venue.ledger.pop();
+            world.live(90);
+            world.hold_to_record();
+        }
+    }
+}
