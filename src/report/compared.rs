@@ -1,9 +1,18 @@
 //! Which rows of the book stand in a sum that was compared with the account, and which do not. No figure may enter here.
 
+use std::collections::VecDeque;
+
 use super::sum::Sum;
 use crate::base::moment::iso;
 use crate::record::money::Balance;
+use rust_decimal::{Decimal, dec};
 
+/// A sum of the book that is written in the first minute of a day tells of the day before: it closes that one.
+const CLOSES_WITHIN_MS: u64 = 60_000;
+/// A difference of less is none, and the book goes on with it.
+const A_CENT: Decimal = dec!(0.01);
+/// Books that came apart, of which rows may still come: those of more are long gone.
+const MOST_APART: usize = 64;
 /// A guard that runs and can read the account has compared a row, and written that down, within this time.
 const WAITS_MS: u64 = 120_000;
 /// A guard that runs writes down what it measured within this time: each hour.
@@ -30,6 +39,8 @@ pub(super) struct Compared {
     book: Option<(u64, bool)>,
     /// The opening of the book that was compared last, and what it was apart by.
     apart: (u64, Sum),
+    /// The books that ended apart from the account: from when to when each was kept, and the moment that this counts at.
+    came_apart: VecDeque<((u64, u64), u64)>,
     /// The account's time of this life's last sum.
     seen_ms: Option<u64>,
     /// Whether this life has ended by itself: then its last word was that of the account as it was.
@@ -38,8 +49,8 @@ pub(super) struct Compared {
 
 /// What a sum of the book says beside its own figures.
 pub(super) struct Seen {
-    /// Since when it measured, by the account's time: the first one of a life measured at its own moment alone.
-    pub(super) since_ms: u64,
+    /// The moment that it counts at, by the account's time: the first one of a life measured at its own moment alone.
+    pub(super) closes_ms: u64,
     /// What account and book came apart by since the sum before.
     pub(super) apart: Option<Sum>,
     /// The book before, where it ended without being compared.
@@ -83,7 +94,19 @@ impl Compared {
         let first_ms = if self.started > 0 { balance.venue_ms } else { balance.opened_ms };
         let since_ms = self.seen_ms.replace(balance.venue_ms).unwrap_or(first_ms).min(balance.venue_ms);
         let apart = balance.difference.map(|difference| self.came_apart(balance.opened_ms, difference.into()));
-        Seen { since_ms, apart, given_up: self.give_up(place, balance) }
+        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS).max(since_ms);
+        if balance.difference.is_some_and(|difference| difference.abs() >= A_CENT) {
+            self.came_apart.push_back(((balance.opened_ms, balance.venue_ms), closes_ms));
+            let over = self.came_apart.len().saturating_sub(MOST_APART);
+            self.came_apart.drain(..over);
+        }
+        Seen { closes_ms, apart, given_up: self.give_up(place, balance) }
+    }
+
+    /// Where a row of this time counts that comes after its book ended apart from the account: it explains some of that.
+    pub(super) fn explains(&self, time: u64) -> Option<u64> {
+        let of = self.came_apart.iter().find(|((opened_ms, ended_ms), _)| (*opened_ms..*ended_ms).contains(&time));
+        of.map(|(_, closes_ms)| *closes_ms)
     }
 
     /// What a book of this opening came apart by since it was compared before; where that is not known it was less than a cent,

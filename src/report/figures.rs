@@ -251,6 +251,11 @@ impl Measured {
         self.why_not_compared.as_deref().or_else(|| self.apart.is_none().then_some(NEVER))
     }
 
+    /// So much of what they came apart by came with rows that were told of later.
+    pub(super) fn explain(&mut self, usdc: Sum) {
+        self.apart.iter_mut().for_each(|apart| *apart += -usdc);
+    }
+
     /// A book of this time began anew, and was not compared before.
     pub(super) fn give_up(&mut self, why: &str) {
         self.given_up = Some(why.to_owned());
@@ -264,6 +269,15 @@ impl Measured {
             None => self.uncompared = Some((seq, why_of(balance).to_owned())),
         }
     }
+}
+
+/// What a fill of the core perps' purse brought, less its fee in USDC.
+pub(super) fn won(fill: &Fill) -> Sum {
+    let mut won = Sum::from(fill.closed_pnl);
+    if fill.fee_token == USDC {
+        won += -fill.fee;
+    }
+    won
 }
 
 /// Why nothing is known of rows behind the newest sum, which is of this time.

@@ -8,7 +8,7 @@ use super::collateral::{Collateral, purse_of};
 use super::compared::{Compared, GivenUp, Seen};
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Figures, Measured, name_in};
+use super::figures::{Figures, Measured, name_in, won};
 use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
 use super::key::{Key, beside_own_words};
@@ -17,14 +17,13 @@ use super::members::{fill_as_written, verdict_as_written};
 use super::noted::Noted;
 use super::question::{By, Question};
 use super::stops::Stops;
+use super::sum::Sum;
 use crate::base::day::{Day, day_of, start_ms};
 use crate::record::event::{Event, Kind};
 use crate::record::money::{Balance, Fill, Funding, Transfer};
 
 /// Rows told apart: days of 27 years. What comes on top is one row.
 const MOST_ROWS: usize = 10_000;
-/// A sum of the book that is written in the first minute of a day tells of the day before: it closes that one.
-const CLOSES_WITHIN_MS: u64 = 60_000;
 /// How far from the time asked about an equity may be measured that stands for one of its ends.
 const DAY_MS: u64 = 86_400_000;
 /// The client of what the guard did by itself.
@@ -219,6 +218,7 @@ impl Report {
             figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
+        self.explain(fill.time, purse.is_none().then(|| won(&fill)));
         for followed in self.cuts.filled(&fill, is_own_stop) {
             let client = followed.client.as_deref();
             let place = Place { at_ms: fill.time, market: Some(&followed.coin), client: Some(client) };
@@ -241,6 +241,7 @@ impl Report {
             figures.money.paid(paid, purse.as_deref());
             figures.measured.row(paid.time, seq);
         });
+        self.explain(paid.time, purse.is_none().then(|| paid.usdc.into()));
     }
 
     fn transfer(&mut self, (seq, at_ms): (u64, u64), moved: &Transfer) {
@@ -256,13 +257,20 @@ impl Report {
                 figures.measured.row(moved.time, seq);
             }
         });
+        self.explain(moved.time, moved.usdc.map(Sum::from));
+    }
+
+    /// A row that came late is no part of what account and book came apart by in its time.
+    fn explain(&mut self, time: u64, usdc: Option<Sum>) {
+        if let Some((at_ms, usdc)) = self.compared.explains(time).zip(usdc) {
+            let place = Place { at_ms, market: None, client: None };
+            self.add(&place, |figures| figures.measured.explain(usdc));
+        }
     }
 
     fn balance(&mut self, place: (u64, u64), balance: &Balance) {
-        let Seen { since_ms, apart, given_up } = self.compared.see(place, balance);
+        let Seen { closes_ms, apart, given_up } = self.compared.see(place, balance);
         self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
-        // It closes the day before where that was measured for it.
-        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS).max(since_ms);
         let seq = place.0;
         let place = Place { at_ms: closes_ms, market: None, client: None };
         self.add(&place, |figures| {

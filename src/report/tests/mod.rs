@@ -2,6 +2,7 @@
 
 mod days;
 mod deeds;
+mod late_rows;
 mod many;
 mod missing;
 mod named;

@@ -10,6 +10,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::Book;
 use crate::guard::state::book::audit::{Candidate, Extremes};
 use crate::guard::state::book::sums::{Standing, differs};
+use crate::guard::state::book::unexplained::Stretch;
 use crate::record::events::Trouble;
 use crate::venue::info::{AccountMode, MarginMode};
 use rust_decimal::{Decimal, dec};
@@ -280,6 +281,9 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
     step.record(Trouble::new(&text));
     let now_ms = step.now_ms;
     let book = &mut step.guard.book;
+    let since_ms = book.audit.last.as_ref().map_or(opening.at_ms, |(standing, _)| standing.at_ms);
+    let to_ms = candidate.standing.at_ms;
+    book.unexplained.add(Stretch { since_ms, to_ms, usdc: difference, told_ms: now_ms, text: text.clone() });
     book.tell(text, now_ms);
     book.audit.discrepancies = book.audit.discrepancies.saturating_add(1);
 }

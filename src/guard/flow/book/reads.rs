@@ -6,6 +6,7 @@ use crate::base::moment::utc;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::book::rows::{self, Told};
 use crate::guard::flow::step_context::Step;
+use crate::guard::state::book::unexplained::looked;
 use crate::guard::state::guard::Guard;
 use crate::record::events::{Lack, Trouble};
 use crate::venue::fill::Fill;
@@ -34,19 +35,34 @@ pub(super) fn ask(step: &mut Step<'_>) {
     if step.guard.journal_error.is_some() || step.guard.is_disk_full || step.guard.shutdown_reason.is_some() {
         return;
     }
+    look_for_late(step);
     let share = u64::from(IP_BUDGET).checked_div(u64::from(step.guard.config.weight_per_minute)).unwrap_or(1).max(1);
     let apart_ms = APART_MS.saturating_mul(share);
     let mode = step.guard.risk.mode;
     let book = &mut step.guard.book;
     if book.fill_reads.begin(now_ms, apart_ms) {
-        let since_ms = book.chains.look_from_ms(book.fills.before_ms());
+        let since_ms = book.chains.look_from_ms(book.fills.read_ms());
+        let since_ms = since_ms.min(book.unexplained.fills_ms.unwrap_or(since_ms));
         let since_ms = book.since_with_elsewhere(mode, since_ms, book.elsewhere.fills_ms);
         step.effects.immediate.push(Command::Read(Read::BookFills { since_ms }));
     }
     let book = &mut step.guard.book;
     if book.funding_reads.begin(now_ms, apart_ms) {
-        let since_ms = book.since_with_elsewhere(mode, book.fundings.before_ms(), book.elsewhere.fundings_ms);
+        let since_ms = book.fundings.read_ms();
+        let since_ms = since_ms.min(book.unexplained.fundings_ms.unwrap_or(since_ms));
+        let since_ms = book.since_with_elsewhere(mode, since_ms, book.elsewhere.fundings_ms);
         step.effects.immediate.push(Command::Read(Read::Fundings { since_ms }));
+    }
+}
+
+/// Has all read again that may explain what did not add up.
+fn look_for_late(step: &mut Step<'_>) {
+    let (now_ms, guard) = (step.now_ms, &mut *step.guard);
+    let since_ms = guard.risk.ledger_since_ms(&guard.clock);
+    if guard.book.unexplained.look(now_ms) {
+        guard.book.fill_reads.want_once(now_ms);
+        guard.book.funding_reads.want_once(now_ms);
+        step.effects.immediate.push(Command::Read(Read::LedgerSoon { since_ms }));
     }
 }
 
@@ -196,15 +212,17 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     if is_stuck {
         tell_moment(step, since_ms);
     }
-    step.guard.book.chains.looked(since_ms, if is_more { read_ms } else { u64::MAX });
+    let book = &mut step.guard.book;
+    let (looked_ms, keep_ms) = (if is_more { read_ms } else { u64::MAX }, book.keep_ms());
+    book.chains.looked(since_ms, looked_ms);
+    looked(&mut book.unexplained.fills_ms, since_ms, looked_ms, book.fills.read_ms());
     if is_more {
-        step.guard.book.fills.forget_before(read_ms);
-        step.guard.book.fill_reads.want(step.now_ms);
+        book.fills.read_up_to(read_ms, keep_ms);
+        book.fill_reads.want(step.now_ms);
     } else {
-        let book = &mut step.guard.book;
         let missing_ms = book.chains.missing_since_ms().unwrap_or(u64::MAX);
         let twice_ms = book.fill_reads.shown_twice_ms(read_ms);
-        twice_ms.into_iter().for_each(|twice_ms| book.fills.forget_before(twice_ms.min(missing_ms)));
+        twice_ms.into_iter().for_each(|twice_ms| book.fills.read_up_to(twice_ms.min(missing_ms), keep_ms));
         look_for_missing(step, begun_ms);
     }
 }
@@ -289,12 +307,14 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
     }
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
     let book = &mut step.guard.book;
+    let (looked_ms, keep_ms) = (if is_more { read_ms } else { u64::MAX }, book.keep_ms());
+    looked(&mut book.unexplained.fundings_ms, since_ms, looked_ms, book.fundings.read_ms());
     if is_more {
-        book.fundings.forget_before(read_ms);
+        book.fundings.read_up_to(read_ms, keep_ms);
         book.funding_reads.want(step.now_ms);
     } else {
         let twice_ms = book.funding_reads.shown_twice_ms(read_ms);
-        twice_ms.into_iter().for_each(|twice_ms| book.fundings.forget_before(twice_ms));
+        twice_ms.into_iter().for_each(|twice_ms| book.fundings.read_up_to(twice_ms, keep_ms));
     }
 }
 

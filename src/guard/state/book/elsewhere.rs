@@ -28,7 +28,7 @@ impl Book {
     pub(crate) fn is_looking_elsewhere(&self, mode: Option<AccountMode>) -> bool {
         let Elsewhere { fills_ms, fundings_ms } = self.elsewhere;
         let is_before = |known_ms: u64, looked_ms| self.since_with_elsewhere(mode, known_ms, looked_ms) < known_ms;
-        is_before(self.fills.before_ms(), fills_ms) || is_before(self.fundings.before_ms(), fundings_ms)
+        is_before(self.fills.read_ms(), fills_ms) || is_before(self.fundings.read_ms(), fundings_ms)
     }
 
     /// From when on the book has rows at all; what is of before is of no concern to it.

@@ -11,6 +11,7 @@ pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
 pub(crate) mod sums;
+pub(crate) mod unexplained;
 
 use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
@@ -19,6 +20,7 @@ use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
 use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
+use crate::guard::state::book::unexplained::{Stretch, Unexplained};
 use crate::guard::state::risk::modes::mode_of;
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
 use crate::record::money;
@@ -30,6 +32,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// What of the book went wrong is told for so long: a day is enough to see it.
 const TOLD_FOR_MS: u64 = 86_400_000;
 const MOST_TOLD: usize = 8;
+/// The sum is written down so often: what account and book came apart by came after the last time.
+const WRITTEN_MS: u64 = 3_600_000;
 
 /// What a payment of funding is known by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +102,7 @@ pub(crate) struct Book {
     pub(crate) elsewhere: Elsewhere,
     pub(crate) account: Account,
     pub(crate) audit: Audit,
+    pub(crate) unexplained: Unexplained,
     /// What went wrong, with the time.
     told: Vec<(String, u64)>,
     /// From when on fills were asked for and the first ones that the venue has of them, where these may not be all.
@@ -198,6 +203,7 @@ impl Book {
             foreign: self.audit.foreign.map(|foreign| (foreign.newest_ms, foreign.usd)),
             swallowed: self.audit.swallowed,
             is_unified: self.audit.mode.map(|mode| mode == AccountMode::Unified),
+            unexplained: self.unexplained.stretches().map(stretch_record).collect(),
         })
     }
 
@@ -211,7 +217,21 @@ impl Book {
             return self.note_foreign(fill.time, most);
         }
         let fees = if fill.fee_token == "USDC" { fill.fee } else { Decimal::ZERO };
-        self.account.add(fill.time, Sums { gross: fill.closed_pnl, fees, ..Sums::default() });
+        self.add(fill.time, Sums { gross: fill.closed_pnl, fees, ..Sums::default() });
+    }
+
+    /// A row of the core perps' purse counts. One that comes late may explain what account and book came apart by.
+    fn add(&mut self, time_ms: u64, sums: Sums) {
+        self.account.add(time_ms, sums);
+        if let Some(text) = self.unexplained.take(time_ms, sums.net()) {
+            self.told.retain(|(told, _)| *told != text);
+        }
+    }
+
+    /// Since when rows may come that nobody told of: those that came are kept in mind, however long ago they were read.
+    pub(crate) fn keep_ms(&self) -> u64 {
+        let compared_ms = self.audit.last.as_ref().map(|(standing, _)| standing.at_ms);
+        compared_ms.into_iter().chain(self.unexplained.since_ms()).min().unwrap_or(u64::MAX)
     }
 
     /// Something of another purse may have moved so much.
@@ -224,7 +244,7 @@ impl Book {
     pub(crate) fn sum_funding(&mut self, row: &money::Funding) {
         self.audit.note_row(row.time);
         if is_core(&row.coin) {
-            return self.account.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
+            return self.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
         }
         self.note_foreign(row.time, row.usdc.abs());
         self.chains.restore_unknown(&row.coin, row.size, row.time);
@@ -237,7 +257,7 @@ impl Book {
         if transfers.is_zero() {
             return;
         }
-        self.account.add(row.time, Sums { transfers, ..Sums::default() });
+        self.add(row.time, Sums { transfers, ..Sums::default() });
     }
 
     /// Takes in the sum that an earlier life wrote down. What did not add up began anew there.
@@ -248,7 +268,10 @@ impl Book {
         };
         let mode = balance.unified.map(mode_of);
         let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
-        if balance.difference.is_some_and(differs) {
+        if let Some(usdc) = balance.difference.filter(|difference| differs(*difference)) {
+            let (to_ms, text) = (balance.venue_ms, String::new());
+            let since_ms = balance.opened_ms.max(to_ms.saturating_sub(WRITTEN_MS));
+            self.unexplained.add(Stretch { since_ms, to_ms, usdc, told_ms: to_ms, text });
             self.audit.begin(mode.or(self.audit.mode));
             return self.account.restore(Some(now), Sums::default(), now.at_ms);
         }
@@ -283,6 +306,7 @@ impl Book {
             self.audit.begin(mode);
             self.audit.foreign = sum.foreign.map(|(newest_ms, usd)| Foreign { newest_ms, usd });
             (self.audit.is_proved, self.audit.swallowed) = (sum.is_proved, sum.swallowed);
+            sum.unexplained.into_iter().for_each(|record| self.unexplained.add(stretch_of(record)));
             sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
         }
         record.gaps.into_iter().for_each(|gap| self.chains.restore_gap(gap));
@@ -302,6 +326,14 @@ fn is_core(coin: &str) -> bool {
 
 fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {
     Sums { gross, fees, funding, transfers }
+}
+
+fn stretch_record(stretch: &Stretch) -> (u64, u64, Decimal, u64) {
+    (stretch.since_ms, stretch.to_ms, stretch.usdc, stretch.told_ms)
+}
+
+fn stretch_of((since_ms, to_ms, usdc, told_ms): (u64, u64, Decimal, u64)) -> Stretch {
+    Stretch { since_ms, to_ms, usdc, told_ms, text: String::new() }
 }
 
 fn amounts_of(sums: Sums) -> [Decimal; 4] {

@@ -23,11 +23,13 @@ pub(crate) struct Seen<K> {
     ids: BTreeSet<K>,
     /// All of before are on record, or of no concern.
     before_ms: u64,
+    /// Answers have shown all of before: what they showed from `before_ms` on is kept in mind all the same.
+    read_ms: u64,
 }
 
 impl<K> Default for Seen<K> {
     fn default() -> Self {
-        Self { ids: BTreeSet::new(), before_ms: 0 }
+        Self { ids: BTreeSet::new(), before_ms: 0, read_ms: 0 }
     }
 }
 
@@ -50,15 +52,27 @@ impl<K: RowId> Seen<K> {
 
     /// All of before this time are of no concern, and nothing of after it was seen yet but what is kept in mind.
     pub(crate) fn begin(&mut self, begin_ms: u64) {
-        self.before_ms = begin_ms;
+        (self.before_ms, self.read_ms) = (begin_ms, begin_ms);
     }
 
     /// All of before this time are on record.
     pub(crate) fn forget_before(&mut self, before_ms: u64) {
         self.before_ms = self.before_ms.max(before_ms);
+        self.read_ms = self.read_ms.max(self.before_ms);
         while self.ids.first().is_some_and(|oldest| oldest.time_ms() < self.before_ms) {
             self.ids.pop_first();
         }
+    }
+
+    /// Answers have shown all of before this time. Those of since `keep_ms` stay in mind: more of them may come.
+    pub(crate) fn read_up_to(&mut self, read_ms: u64, keep_ms: u64) {
+        self.read_ms = self.read_ms.max(read_ms);
+        self.forget_before(self.read_ms.min(keep_ms));
+    }
+
+    /// From when on rows have to be read.
+    pub(crate) fn read_ms(&self) -> u64 {
+        self.read_ms
     }
 
     /// All of before are on record.
@@ -110,5 +124,16 @@ mod tests {
         seen.forget_before(6);
         assert!(seen.is_known(&id(6, 9)) && seen.is_known(&id(7, 1)) && !seen.is_known(&id(7, 2)));
         assert_eq!(seen.ids().count(), 1);
+    }
+
+    #[test]
+    fn what_is_kept_in_mind_is_not_read_again_and_told_apart() {
+        let mut seen = Seen::default();
+        [5, 6, 7].into_iter().for_each(|time| seen.insert(id(time, 1)));
+        seen.read_up_to(7, 6);
+        assert_eq!((seen.read_ms(), seen.before_ms()), (7, 6));
+        assert!(seen.is_known(&id(5, 2)) && seen.is_known(&id(6, 1)) && !seen.is_known(&id(6, 2)));
+        seen.read_up_to(6, u64::MAX);
+        assert_eq!((seen.read_ms(), seen.before_ms()), (7, 7));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::world::BookWorld;
 use crate::guard::Read;
-use rust_decimal::dec;
+use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 /// What was told to be missing.
@@ -24,6 +24,9 @@ fn behind() -> (BookWorld, [Value; 2]) {
         world.venue.hide_last();
         fill
     });
+    // The balance does not tell of them either.
+    let fee = |fill: &Value| fill["fee"].as_str().unwrap().parse::<Decimal>().unwrap();
+    world.off = [lost.iter().map(fee).sum()].into();
     // Nor is everything that another market fills meanwhile in its place.
     world.venue.now += 7;
     let other = world.venue.trade("SOL", dec!(1), dec!(100), None);

@@ -6,6 +6,7 @@ mod clocks;
 mod elsewhere;
 mod games;
 mod hidden;
+mod late;
 mod lives;
 mod moments;
 mod opened;

@@ -1,0 +1,109 @@
+//! Rows that the venue shows long after the account has moved by them: told, found, and explained.
+
+use super::world::BookWorld;
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+/// What the guard says that the book lacks.
+fn told(world: &BookWorld) -> usize {
+    world.guard.book.told(world.venue.now).count()
+}
+
+/// Whether the newest sum adds up.
+fn adds_up(world: &BookWorld) -> bool {
+    world.of_kind("balance").last().unwrap()["difference"] == "0"
+}
+
+/// A world that has lived for a while, with a row that is not shown: the row goes to where it belongs after so many seconds.
+fn late(has_feed: bool, act: fn(&mut BookWorld) -> Vec<Value>, seconds: u64) -> (BookWorld, Vec<Value>) {
+    let mut world = BookWorld::new(1, has_feed);
+    world.venue.trade("ETH", dec!(200), dec!(100), None);
+    world.live(90);
+    let rows = act(&mut world);
+    world.live(seconds);
+    (world, rows)
+}
+
+fn sell(world: &mut BookWorld) -> Vec<Value> {
+    world.venue.trade("ETH", dec!(-1), dec!(120), None);
+    world.venue.fills.pop().into_iter().collect()
+}
+
+fn deposit(world: &mut BookWorld) -> Vec<Value> {
+    world.venue.deposit(dec!(50));
+    world.venue.ledger.pop().into_iter().collect()
+}
+
+fn pay(world: &mut BookWorld) -> Vec<Value> {
+    world.venue.pay_funding();
+    world.venue.fundings.pop().into_iter().collect()
+}
+
+#[test]
+fn a_row_that_comes_late_is_found_and_explains_what_was_told() {
+    for has_feed in [false, true] {
+        for act in [sell, deposit, pay] {
+            let (mut world, rows) = late(has_feed, act, 200);
+            assert_eq!((told(&world), adds_up(&world)), (1, true), "told, and begun anew: {rows:?}");
+            let kept = world.journal.len();
+            match act as usize {
+                act if act == sell as usize => world.venue.fills.extend(rows.clone()),
+                act if act == pay as usize => world.venue.fundings.extend(rows.clone()),
+                _ => world.venue.ledger.extend(rows.clone()),
+            }
+            world.live(600);
+            world.hold_to_record();
+            let new = |kind: &str| world.journal[kept..].iter().filter(|event| event["kind"] == kind).count();
+            assert_eq!(new("fill") + new("funding") + new("transfer"), 1, "{rows:?}");
+            assert_eq!((told(&world), adds_up(&world)), (0, true), "{:?}", world.of_kind("error"));
+        }
+    }
+}
+
+/// What another row was hidden with stays told.
+#[test]
+fn a_part_explains_nothing() {
+    let (mut world, rows) = late(false, |world| [sell(world), deposit(world)].concat(), 200);
+    world.venue.ledger.extend(rows.into_iter().filter(|row| row.get("delta").is_some()));
+    world.live(600);
+    assert_eq!((told(&world), world.of_kind("transfer").len()), (1, 1));
+}
+
+/// Over a restart as well, with and without a checkpoint that knows of it.
+#[test]
+fn it_is_looked_for_by_the_next_life_too() {
+    for has_checkpoint in [true, false] {
+        let (mut world, rows) = late(false, sell, 200);
+        if has_checkpoint {
+            world.take_checkpoint();
+        } else {
+            world.checkpoints.clear();
+        }
+        world.die(0);
+        world.rise();
+        world.live(130);
+        world.venue.fills.extend(rows);
+        world.live(600);
+        world.hold_to_record();
+        assert_eq!(world.guard.book.unexplained.since_ms(), None, "{has_checkpoint}");
+    }
+}
+
+/// Beside a bot that trades on: what is read to look for one row books no other twice.
+#[test]
+fn nothing_is_booked_twice_while_it_is_looked_for() {
+    let (mut world, rows) = late(false, sell, 1);
+    let usd = |fill: &Value| fill["closedPnl"].as_str().unwrap().parse::<Decimal>().unwrap();
+    assert_eq!(rows.iter().map(usd).sum::<Decimal>(), dec!(20));
+    for _ in 0..300 {
+        world.venue.trade("BTC", dec!(0.001), dec!(50000), None);
+        world.venue.trade("BTC", dec!(-0.001), dec!(50010), None);
+        world.live(2);
+    }
+    world.venue.fills.extend(rows);
+    world.venue.fills.sort_by_key(|fill| fill["time"].as_u64());
+    world.live(1_200);
+    world.hold_to_record();
+    assert_eq!(told(&world), 0, "{:?}", world.of_kind("error"));
+    assert_eq!(json!(world.of_kind("fill").len()), json!(world.venue.fills.len()));
+}
