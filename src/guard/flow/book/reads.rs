@@ -210,7 +210,7 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     let is_stuck = is_more && newest_ms == since_ms;
     let read_ms = if is_stuck { since_ms.saturating_add(1) } else { read_ms };
     if is_stuck {
-        tell_moment(step, since_ms);
+        tell_moment(step, (FILLS_A_PAGE, "fills"), since_ms);
     }
     let book = &mut step.guard.book;
     let (looked_ms, keep_ms) = (if is_more { read_ms } else { u64::MAX }, book.keep_ms());
@@ -227,14 +227,17 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     }
 }
 
-/// Of one moment the venue shows a page and no more.
-fn tell_moment(step: &mut Step<'_>, at_ms: u64) {
+/// Of one moment the venue shows a page and no more: that is told once, however often it is looked through.
+fn tell_moment(step: &mut Step<'_>, (page, rows): (usize, &str), at_ms: u64) {
     let text = format!(
-        "there may be more than {FILLS_A_PAGE} fills of {}, and the venue shows no more of one moment: the others are \
+        "there may be more than {page} {rows} of {}, and the venue shows no more of one moment: the others are \
          missing in the book",
         utc(at_ms)
     );
-    tell(step, text, Some(Lack { from_ms: Some(at_ms), to_ms: Some(at_ms) }));
+    let now_ms = step.now_ms;
+    if step.guard.book.told(now_ms).all(|(told, _)| *told != text) {
+        tell(step, text, Some(Lack { from_ms: Some(at_ms), to_ms: Some(at_ms) }));
+    }
 }
 
 /// The venue shows its last fills alone: where the first ones of a long absence are not among them, that is told.
@@ -287,7 +290,7 @@ fn tell(step: &mut Step<'_>, text: String, lacks: Option<Lack>) {
 /// Takes in payments of funding from `since_ms` on.
 pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_ms: u64, begun_ms: u64) {
     let Shown { newest_ms, text, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
-    let is_more = page.count() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
+    let is_more = page.count() >= FUNDINGS_A_PAGE;
     if step.guard.book.funding_reads.is_news(&text) {
         tell(step, text, lacks);
     }
@@ -305,7 +308,14 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
     if step.guard.book.is_behind || !is_believed {
         return;
     }
-    let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
+    let is_stuck = is_more && newest_ms == since_ms;
+    if is_stuck {
+        tell_moment(step, (FUNDINGS_A_PAGE, "payments of funding"), since_ms);
+    }
+    let read_ms = match is_more {
+        true => newest_ms.saturating_add(u64::from(is_stuck)),
+        false => shown_ms(step, begun_ms),
+    };
     let book = &mut step.guard.book;
     let (looked_ms, keep_ms) = (if is_more { read_ms } else { u64::MAX }, book.keep_ms());
     looked(&mut book.unexplained.fundings_ms, since_ms, looked_ms, book.fundings.read_ms());

@@ -89,13 +89,30 @@ fn a_moment_of_more_fills_than_a_page_is_told() {
     for _ in 0..FILLS_A_PAGE + 300 {
         world.venue.trade("ETH", dec!(1), dec!(100), None);
     }
-    world.live(100);
+    world.live(400);
     let told = errors(&world);
     assert!(told[0].contains(&format!("more than {FILLS_A_PAGE} fills of {},", utc(time))), "{told:?}");
     let lacks: Vec<&Value> = world.of_kind("error").into_iter().map(|error| &error["lacks"]).collect();
     assert_eq!(lacks[0], &json!({"from_ms": time, "to_ms": time}));
     // Once, though the page is read again and again.
     assert_eq!(told.iter().filter(|text| text.contains("more than")).count(), 1, "{told:?}");
+}
+
+/// The same of payments of funding, and what comes after that moment is read.
+#[test]
+fn a_moment_of_more_payments_than_a_page_is_told() {
+    let mut world = BookWorld::new(1, false);
+    world.venue.trade("ETH", dec!(1), dec!(100), None);
+    world.live(70);
+    let time = world.venue.now;
+    (0..FUNDINGS_A_PAGE + 9).for_each(|_| _ = world.venue.pay_funding());
+    world.venue.now += 3_600_000;
+    world.venue.pay_funding();
+    world.live(400);
+    let told = errors(&world);
+    let text = format!("more than {FUNDINGS_A_PAGE} payments of funding of {},", utc(time));
+    assert_eq!(told.iter().filter(|told| told.contains(&text)).count(), 1, "{told:?}");
+    assert_eq!(world.of_kind("funding").len(), FUNDINGS_A_PAGE + 1);
 }
 
 /// A full page of a day ahead, and then the truth again, in this life and the next.

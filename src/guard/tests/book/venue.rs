@@ -2,7 +2,7 @@
 //! real one's is.
 
 use super::super::fixture::*;
-use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH};
+use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE};
 use crate::venue::stream::data::Data;
 use crate::venue::stream::frame::Frame;
 use rust_decimal::{Decimal, dec};
@@ -106,7 +106,12 @@ impl BookVenue {
     pub(super) fn funding_rows(&self, since_ms: u64) -> Value {
         let row = |row: &Value| json!({"time": row["time"], "hash": "0x", "delta": row});
         let span = since_ms..=self.now - self.lag_ms;
-        self.fundings.iter().filter(|row| span.contains(&row["time"].as_u64().unwrap())).map(row).collect()
+        self.fundings
+            .iter()
+            .filter(|row| span.contains(&row["time"].as_u64().unwrap()))
+            .take(FUNDINGS_A_PAGE)
+            .map(row)
+            .collect()
     }
 
     /// What is held at its marks.
