@@ -48,7 +48,16 @@ impl Memory {
     }
 }
 
+/// How frames begin that answer what a client sent.
+const ANSWERS: [&str; 2] = [r#"{"channel":"subscriptionResponse""#, r#"{"channel":"error""#];
+
 impl Frame {
+    /// Whether it answers something that the client sent, and is nothing that it subscribed to.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        ANSWERS.iter().any(|head| self.0.text.starts_with(head))
+    }
+
     pub(super) fn lent(&self) -> Lent {
         Lent(Arc::downgrade(&self.0))
     }

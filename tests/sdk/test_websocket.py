@@ -123,6 +123,13 @@ def test_questions_pings_and_subscriptions(stand, socket):
     refused = socket.hear()
     assert refused["channel"] == "error"
     assert refused["data"] == f"Error parsing JSON into valid websocket request: {json.dumps(gone)}", refused
+    # So is a question that the venue has not, on the same channel and without its id.
+    unknown = {"method": "post", "id": 77, "request": {"type": "info", "payload": {"type": "noSuchRead"}}}
+    socket.say(unknown)
+    assert socket.hear() == {
+        "channel": "error",
+        "data": f"Error parsing JSON into valid websocket request: {json.dumps(unknown)}",
+    }
 
 
 @pytest.mark.parametrize("mode", ["testnet"])

@@ -35,6 +35,8 @@ const RETRY_MS: u64 = 1_000;
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
+/// What a live feed waits for may take so many times as much as all that comes out of turn: it saves more than that.
+const FEED_PARTS: u32 = 2;
 /// A read of the mode that failed so often in a row is asked again after pauses that have doubled so often, up to the longest:
 /// who asked each second would spend the whole address on it.
 const MODE_DOUBLINGS: u32 = 5;
@@ -119,7 +121,7 @@ impl Schedule {
             pace,
             early_reads,
             urgent_reads,
-            feed_reads: TokenBucket::new(budget),
+            feed_reads: TokenBucket::new(budget.saturating_mul(FEED_PARTS)),
             account_weight,
             left,
             is_mode_unread: false,
@@ -258,7 +260,11 @@ impl Schedule {
             }
             Task::Mids | Task::Account => return None,
             _ => {
-                let others = if is_for_halt { SIGHT_LEAST } else { LAST_PART };
+                let others = if is_for_halt {
+                    SIGHT_LEAST
+                } else {
+                    LAST_PART.saturating_add(self.kept_for_feed(due, steady_ms))
+                };
                 let has_room = self.left >= others.saturating_add(HEAVY_WEIGHT);
                 if has_room { steady_ms } else { steady_ms.saturating_add(RETRY_MS) }
             }
@@ -331,12 +337,13 @@ impl Schedule {
     /// Has something read soon.
     pub(super) fn want(&mut self, read: &Read, steady_ms: u64) {
         let (account_ms, orders_ms) = (self.intervals.account_ms, self.intervals.orders_ms);
+        let now_ms = orders_ms / self.orders_haste();
         match read {
             Read::Account => self.hasten(Task::Account, (APART_MS, account_ms), false, steady_ms),
             Read::AccountNow => self.hasten(Task::Account, (APART_MS, account_ms / NOW_HASTE), true, steady_ms),
             Read::Orders => self.hasten(Task::Orders, (orders_ms / ORDERS_HASTE, orders_ms), false, steady_ms),
-            Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
-            Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
+            Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, now_ms), false, steady_ms),
+            Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, now_ms), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
             Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.want_for_feed(steady_ms),

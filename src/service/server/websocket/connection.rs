@@ -1,7 +1,6 @@
 //! One connection: reads frames, has them answered, writes the answers as they come.
 
-use std::io::{self, Read};
-use std::net::Shutdown;
+use std::io;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,10 +10,11 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tungstenite::error::CapacityError;
 use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::protocol::{CloseFrame, Role, WebSocket, WebSocketConfig};
+use tungstenite::protocol::{Role, WebSocket, WebSocketConfig};
 use tungstenite::{Error, Message as Packet, Utf8Bytes};
 
 use super::frame::{self, Frame};
+use super::goodbye::{self, GOODBYE};
 use super::outbox::Outbox;
 use super::wire::{Wire, Words};
 use crate::guard::Via;
@@ -31,17 +31,17 @@ const MAX_FRAME: usize = 256 * 1024 + 1024;
 /// Posts of one connection at work at once, as at the venue. Source:
 /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>
 const MAX_AT_WORK: usize = 100;
-/// A connection on which no frame came and nothing was told for so long is closed, as at the venue; SDKs ping every 50 s at
-/// least. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats>
+/// A connection on which nothing was told but answers for so long is closed, as at the venue; SDKs ping every 50 s at least. Source:
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats>
 const IDLE: Duration = Duration::from_secs(60);
 /// A client that takes none of its answers for so long is cut off.
 const STUCK: Duration = Duration::from_secs(5);
+/// The status of a question that the venue has not, which is told here as any frame that it cannot read.
+const NO_QUESTION: u16 = 422;
 /// Bytes of answers that may wait to be written.
 const MAX_UNWRITTEN: usize = 8 * 1024 * 1024;
 /// What was subscribed to is written in such parts: what waits meanwhile is the newest of each state.
 const PART: usize = 64 * 1024;
-/// A client that is closed for being slow may take so long to hear why.
-const GOODBYE: Duration = Duration::from_secs(1);
 /// Frames that are read before answers are written: a client that sends without end keeps neither these nor its close waiting.
 const READS: usize = 64;
 /// What was written of answers and may wait, until the client has taken all of it, before nothing more is read of what it sends.
@@ -80,7 +80,6 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
     if socket.get_ref().stream().set_nonblocking(true).is_err() {
         return;
     }
-    let now = Instant::now();
     let mut connection = Connection {
         sockets,
         slot,
@@ -89,8 +88,7 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         subscriber: None,
         is_exchange,
         at_work: 0,
-        heard: now,
-        told: now,
+        told: Instant::now(),
         may_have_more: false,
         unwritten_since: None,
         unread: 0,
@@ -116,8 +114,7 @@ struct Connection<'a> {
     /// On this path every frame that is none of the protocol's is a request that cannot be read.
     is_exchange: bool,
     at_work: usize,
-    heard: Instant,
-    /// When it was sent data or a pong.
+    /// When it was last sent data or a pong.
     told: Instant,
     /// Whether frames may have been taken off the socket that are not read yet: then there is nothing to wait for.
     may_have_more: bool,
@@ -157,7 +154,7 @@ impl Connection<'_> {
                     return End::Close(CloseCode::Away, "the guard is stopping");
                 }
             }
-            if self.heard.elapsed() > IDLE && self.told.elapsed() > IDLE {
+            if self.told.elapsed() > IDLE && self.at_work == 0 {
                 return End::Close(CloseCode::Normal, "Inactive");
             }
             if self.unwritten_since.is_some_and(|since| since.elapsed() > STUCK) {
@@ -206,11 +203,14 @@ impl Connection<'_> {
             }
             match read {
                 Ok(Packet::Text(text)) => {
-                    self.heard = Instant::now();
+                    // No subscription and no pong keeps this path's connections open.
+                    if self.is_exchange {
+                        self.told = Instant::now();
+                    }
                     self.take(&text)?;
                 }
                 Ok(Packet::Binary(_)) => return Err(End::Close(CloseCode::Unsupported, "frames are JSON text")),
-                Ok(_) => self.heard = Instant::now(),
+                Ok(_) => self.told = Instant::now(),
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(Error::Capacity(CapacityError::MessageTooLong { .. })) => {
                     if self.is_exchange {
@@ -236,7 +236,7 @@ impl Connection<'_> {
                 self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body));
                 Ok(())
             }
-            Frame::Info(id, question) => self.ask(id, question),
+            Frame::Info(id, question) => self.ask(id, question, text),
             Frame::Ping => {
                 self.told = Instant::now();
                 self.reply(frame::pong())
@@ -280,13 +280,16 @@ impl Connection<'_> {
         self.sockets.handlers.request_decision(Via::WebSocket, (body, bad_body), Some(&self.slot), reply);
     }
 
-    fn ask(&mut self, id: u64, question: &str) -> Result<(), End> {
+    /// Has a question answered, which came in this frame.
+    fn ask(&mut self, id: u64, question: &str, text: &str) -> Result<(), End> {
         let (reply_sender, kind) = (self.outbox.reply_sender(), frame::kind_of(question));
+        let not_served = frame::not_served(text);
         self.at_work = self.at_work.saturating_add(1);
         let asked = self.sockets.info.ask(question.as_bytes(), move |response| {
             let text = String::from_utf8_lossy(&response.body);
             reply_sender.put(match response.status {
                 200 => frame::info_answer(id, &kind, &text),
+                NO_QUESTION => not_served,
                 status => frame::post_error(id, status, &text),
             });
         });
@@ -320,7 +323,9 @@ impl Connection<'_> {
             if frames.is_empty() {
                 break;
             }
-            self.told = Instant::now();
+            if frames.iter().any(|frame| !frame.is_answer()) {
+                self.told = Instant::now();
+            }
             frames.into_iter().for_each(|frame| self.socket.get_mut().put(Words::Shared(frame)));
             self.flush()?;
         }
@@ -355,46 +360,15 @@ impl Connection<'_> {
             End::Gone => {}
             End::Close(code, reason) => {
                 let _ = self.write_all();
-                self.close(code, reason);
+                goodbye::say(&mut self.socket, code, reason);
             }
             End::GiveWay(code, reason) => {
                 let mut wire = self.socket.into_inner();
                 if wire.let_go() {
-                    let Ok(outbox) = Outbox::new(1) else { return };
-                    let socket = WebSocket::from_raw_socket(wire, Role::Server, Some(config()));
-                    Connection { socket, outbox, subscriber: None, ..self }.close(code, reason);
+                    let mut socket = WebSocket::from_raw_socket(wire, Role::Server, Some(config()));
+                    goodbye::say(&mut socket, code, reason);
                 }
             }
-        }
-    }
-
-    fn close(&mut self, code: CloseCode, reason: &'static str) {
-        let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
-        let begun = Instant::now();
-        while self.flush().is_ok() && self.unwritten_since.is_some() {
-            let left = GOODBYE.saturating_sub(begun.elapsed()).as_millis();
-            let wanted = PollFd::new(self.socket.get_ref().stream().as_fd(), PollFlags::POLLOUT);
-            // It is gone after this, whether it was heard or not.
-            let is_over = poll(&mut [wanted], PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX)));
-            if left == 0 || is_over.is_err() {
-                break;
-            }
-        }
-        self.read_away(begun);
-    }
-
-    /// Reads away what the client still sends, for a moment: a socket that is closed over it takes back what was said last.
-    fn read_away(&mut self, begun: Instant) {
-        let mut stream = self.socket.get_ref().stream();
-        let mut is_open = self.unwritten_since.is_none() && stream.shutdown(Shutdown::Write).is_ok();
-        let mut chunk = [0_u8; 4_096];
-        while is_open && begun.elapsed() < GOODBYE {
-            // What it says of the socket the read says again.
-            let _ = poll(&mut [PollFd::new(stream.as_fd(), PollFlags::POLLIN)], PollTimeout::from(TICK_MS));
-            is_open = match stream.read(&mut chunk) {
-                Ok(count) => count > 0,
-                Err(error) => error.kind() == io::ErrorKind::WouldBlock,
-            };
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod connection;
 mod frame;
+mod goodbye;
 mod outbox;
 mod wire;
 

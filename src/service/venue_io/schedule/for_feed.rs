@@ -1,10 +1,14 @@
 //! The reads that the live feed waits for, which ends most of the others: they are paid from the guard's own floor where nothing
 //! else is left, as often as a bucket allows, and the open orders leave them the room at their own pace.
 
-use super::Schedule;
+use super::due::Due;
+use super::{NOW_HASTE, Schedule};
 use crate::guard::Pace;
 use crate::service::venue_io::read_task::{HEAVY_WEIGHT, Task};
 use crate::venue::weight::Priority;
+
+/// The open orders and the fills.
+const FOR_FEED: u32 = 2 * HEAVY_WEIGHT;
 
 impl Schedule {
     /// How often a task is read with this live feed, which is `every_ms` without one, after a read that began then.
@@ -24,6 +28,18 @@ impl Schedule {
             _ => return every_ms,
         };
         every_ms.max(audit_ms)
+    }
+
+    /// How many times as often as by themselves the open orders come where no bucket pays: a live feed tells of them as well.
+    pub(super) fn orders_haste(&self) -> u64 {
+        if self.pace.steady { 1 } else { NOW_HASTE }
+    }
+
+    /// What a read of the open orders out of turn leaves for those that the live feed waits for, or will once its socket is cut.
+    pub(super) fn kept_for_feed(&self, due: &Due, steady_ms: u64) -> u32 {
+        let is_out_of_turn = due.task == Task::Orders && steady_ms < due.steady_from_ms && !due.is_for_feed;
+        let is_waiting = self.due.iter().any(|fills| fills.task == Task::Fills && fills.due_steady_ms < u64::MAX);
+        if is_out_of_turn && (self.pace.steady || is_waiting) { FOR_FEED } else { 0 }
     }
 
     /// Whether the fills take the next turn of the open orders, which weigh as much: they have just begun, or find no room. Who

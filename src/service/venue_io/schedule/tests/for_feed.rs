@@ -13,6 +13,9 @@ struct Crowded {
     read: Vec<(Task, u64)>,
     /// Whether the venue answers the fills.
     tells_fills: bool,
+    /// Whether something fills each second, and may be bare.
+    trades: bool,
+    step_ms: usize,
 }
 
 impl Crowded {
@@ -24,7 +27,14 @@ impl Crowded {
             [(Task::Mids, prices_ms), (Task::Account, prices_ms), (Task::Orders, orders_ms)],
             true,
         );
-        Self { schedule, ledger: Ledger::new(budget, []), read: Vec::new(), tells_fills: true }
+        Self {
+            schedule,
+            ledger: Ledger::new(budget, []),
+            read: Vec::new(),
+            tells_fills: true,
+            trades: false,
+            step_ms: 50,
+        }
     }
 
     /// Others take all that they may.
@@ -39,17 +49,24 @@ impl Crowded {
     /// Goes on for so long, and reads as the poller does.
     fn run(&mut self, times_ms: std::ops::Range<u64>) {
         let budget = self.ledger.budget();
-        for now_ms in times_ms.step_by(50) {
+        for now_ms in times_ms.step_by(self.step_ms) {
             self.crowd(now_ms);
+            if self.trades && now_ms % 1_000 < 250 {
+                [Read::AccountNow, Read::OrdersNow].iter().for_each(|read| self.schedule.want(read, now_ms));
+            }
             for lane in [Lane::Prices, Lane::Account, Lane::Orders, Lane::Beside] {
+                self.schedule.left = IP_BUDGET.saturating_sub(self.ledger.used(now_ms));
                 let wait_ms = |priority, weight| self.ledger.wait_ms(priority, weight, now_ms);
                 let Some((task, read_for)) = self.schedule.begin(lane, now_ms, wait_ms) else { continue };
                 let weight = self.schedule.weight_of(task);
+                let is_urgent = read_for.is_urgent;
                 let mut spend = |priority| self.ledger.try_spend(priority, None, weight, now_ms).is_ok();
                 let is_ok = match (task, read_for.is_early) {
                     (Task::Fills, true) => self.ledger.try_claim(weight, Claim::Feed, now_ms).is_ok(),
-                    (_, true) => spend(Priority::EarlyRead),
-                    (_, false) => spend(Priority::Read),
+                    (_, is_early) => {
+                        let first = if is_early { Priority::EarlyRead } else { Priority::Read };
+                        spend(first) || is_urgent && spend(Priority::Flatten)
+                    }
                 };
                 if is_ok {
                     self.read.push((task, now_ms));
@@ -104,6 +121,34 @@ fn sockets_that_are_cut_again_and_again_leave_the_steady_reads_their_floor() {
         assert!((1..=12).contains(&fills), "{fills}");
         assert!(accounts >= 55 && orders >= 6, "{accounts} and {orders}");
     }
+}
+
+/// A bot that trades on has the open orders read after each fill, and however spent the minute is that leaves the feed its room.
+#[test]
+fn sockets_that_are_cut_while_a_bot_trades_are_back_at_once() {
+    let mut life = Crowded { trades: true, step_ms: 250, ..Crowded::new(IP_BUDGET) };
+    for cut in 0..16 {
+        let now_ms = T0 + 1 + cut * 15_000;
+        life.open_socket(now_ms);
+        let before = life.read.len();
+        life.schedule.set_pace(Pace::default());
+        life.run(now_ms..now_ms + 2_000);
+        life.schedule.set_pace(Pace { steady: true, beside: true });
+        life.run(now_ms + 2_000..now_ms + 15_000);
+        let read =
+            |of: Task| life.read.iter().skip(before).find(|(task, _)| *task == of).map(|(_, at_ms)| at_ms - now_ms);
+        eprintln!(
+            "CUT {cut} {:?} used {} left {}",
+            life.ledger.totals().collect::<Vec<_>>(),
+            life.ledger.used(now_ms + 15_000),
+            life.schedule.left
+        );
+        for task in [Task::Account, Task::Orders, Task::Fills] {
+            assert!(read(task).is_some_and(|after_ms| after_ms <= 1_500), "{cut}: {task:?} {:?}", read(task));
+        }
+    }
+    let orders = life.times(Task::Orders).into_iter().filter(|at_ms| *at_ms > 180_000).count();
+    assert!(orders >= 12, "{orders}");
 }
 
 /// Open orders that are read on at full pace spend what the fills wait for.
