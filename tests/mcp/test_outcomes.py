@@ -230,8 +230,9 @@ def test_an_answer_that_cannot_be_read_is_unknown(stand, kind):
     async def body():
         async with stand.sessions.open() as agent:
             stand.venue.do("fault", on="order", kind=kind, times=1)
-            # Nor can what became of it be read before that is told.
-            stand.venue.do("fault", on="orderStatus", kind="http_502", times=1000)
+            # Nor can what became of it be read, or its nonce be spent, before that is told.
+            for asked in ["orderStatus", "noop"]:
+                stand.venue.do("fault", on=asked, kind="http_502", times=1000)
             told = await agent.trade("place_order", "unknown", **NOW, client_id="g")
             stand.venue.do("clear")
             until("the guard to settle it", lambda: stand.guard.events("recovered"))
