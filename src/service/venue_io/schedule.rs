@@ -255,6 +255,7 @@ impl Schedule {
         }
         let is_for_halt = due.is_urgent && due.task.lane() == Lane::Beside;
         let until_steady_ms = match due.task {
+            Task::Account if due.is_for_feed => return None,
             Task::Mids | Task::Account if self.left < LAST_PART.saturating_add(HEAVY_WEIGHT) => {
                 due.begun_steady_ms.saturating_add(LAST_APART_MS)
             }

@@ -46,10 +46,12 @@ fn a_row_that_comes_late_is_found_and_explains_what_was_told() {
             let (mut world, rows) = late(has_feed, act, 200);
             assert_eq!((told(&world), adds_up(&world)), (1, true), "told, and begun anew: {rows:?}");
             let kept = world.journal.len();
-            match act as usize {
-                act if act == sell as usize => world.venue.fills.extend(rows.clone()),
-                act if act == pay as usize => world.venue.fundings.extend(rows.clone()),
-                _ => world.venue.ledger.extend(rows.clone()),
+            for row in rows.clone() {
+                match (row.get("delta"), row.get("fundingRate")) {
+                    (Some(_), _) => world.venue.ledger.push(row),
+                    (_, Some(_)) => world.venue.fundings.push(row),
+                    _ => world.venue.fills.push(row),
+                }
             }
             world.live(600);
             world.hold_to_record();

@@ -8,7 +8,8 @@ use crate::service::venue_io::read_task::{HEAVY_WEIGHT, Task};
 use crate::venue::weight::Priority;
 
 /// The open orders and the fills.
-const FOR_FEED: u32 = 2 * HEAVY_WEIGHT;
+const FOR_FEED: u32 = 2;
+const MINUTE_MS: u64 = 60_000;
 
 impl Schedule {
     /// How often a task is read with this live feed, which is `every_ms` without one, after a read that began then.
@@ -35,11 +36,15 @@ impl Schedule {
         if self.pace.steady { 1 } else { NOW_HASTE }
     }
 
-    /// What a read of the open orders out of turn leaves for those that the live feed waits for, or will once its socket is cut.
+    /// What a read of the open orders out of turn leaves to those in turn for a minute, and for what a live feed waits for, or will once
+    /// its socket is cut: a bot that trades on would have the orders read at first, and not at all for the rest of the minute.
     pub(super) fn kept_for_feed(&self, due: &Due, steady_ms: u64) -> u32 {
         let is_out_of_turn = due.task == Task::Orders && steady_ms < due.steady_from_ms && !due.is_for_feed;
-        let is_waiting = self.due.iter().any(|fills| fills.task == Task::Fills && fills.due_steady_ms < u64::MAX);
-        if is_out_of_turn && (self.pace.steady || is_waiting) { FOR_FEED } else { 0 }
+        let is_asked_for = |fills: &Due| fills.is_known || fills.due_steady_ms < u64::MAX;
+        let has_feed = self.due.iter().any(|due| due.task == Task::Fills && is_asked_for(due));
+        let in_turn =
+            u32::try_from(MINUTE_MS.checked_div(self.intervals.orders_ms).unwrap_or_default()).unwrap_or_default();
+        if is_out_of_turn && has_feed { HEAVY_WEIGHT.saturating_mul(in_turn.saturating_add(FOR_FEED)) } else { 0 }
     }
 
     /// Whether the fills take the next turn of the open orders, which weigh as much: they have just begun, or find no room. Who
