@@ -36,15 +36,17 @@ impl Schedule {
         if self.pace.steady { 1 } else { NOW_HASTE }
     }
 
-    /// What a read of the open orders out of turn leaves to those in turn for a minute, and for what a live feed waits for, or will once
-    /// its socket is cut: a bot that trades on would have the orders read at first, and not at all for the rest of the minute.
+    /// What a read of the open orders leaves for those that a live feed waits for, or will once its socket is cut. One out of turn leaves
+    /// a minute's turns as well: a bot that trades on would have the orders read at first, and not at all for the rest of the minute.
     pub(super) fn kept_for_feed(&self, due: &Due, steady_ms: u64) -> u32 {
-        let is_out_of_turn = due.task == Task::Orders && steady_ms < due.steady_from_ms && !due.is_for_feed;
         let is_asked_for = |fills: &Due| fills.is_known || fills.due_steady_ms < u64::MAX;
         let has_feed = self.due.iter().any(|due| due.task == Task::Fills && is_asked_for(due));
-        let in_turn =
-            u32::try_from(MINUTE_MS.checked_div(self.intervals.orders_ms).unwrap_or_default()).unwrap_or_default();
-        if is_out_of_turn && has_feed { HEAVY_WEIGHT.saturating_mul(in_turn.saturating_add(FOR_FEED)) } else { 0 }
+        if due.task != Task::Orders || due.is_for_feed || !has_feed {
+            return 0;
+        }
+        let turns = MINUTE_MS.checked_div(self.intervals.orders_ms).filter(|_| steady_ms < due.steady_from_ms);
+        let turns = turns.and_then(|turns| u32::try_from(turns).ok()).unwrap_or_default();
+        HEAVY_WEIGHT.saturating_mul(turns.saturating_add(FOR_FEED))
     }
 
     /// Whether the fills take the next turn of the open orders, which weigh as much: they have just begun, or find no room. Who
