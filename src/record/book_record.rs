@@ -126,9 +126,10 @@ pub struct SumRecord {
     /// Whether all of the account was one purse, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_unified: Option<bool>,
-    /// What was not explained: the venue's times (UTC ms) that rows which explain it lie between, USDC, and when it was told.
+    /// Times of which rows may still come: between which times of the venue's (UTC ms), what they explain (USDC, where that is known),
+    /// and when it was told.
     #[serde(default, deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
-    pub unexplained: Vec<(u64, u64, Decimal, u64)>,
+    pub unexplained: Vec<(u64, u64, Option<Decimal>, u64)>,
 }
 
 /// Who sent an order.

@@ -33,6 +33,8 @@ pub(super) struct Compared {
     newest_row_ms: u64,
     /// The oldest time of a row of before the first sum that was compared.
     oldest_row_ms: Option<u64>,
+    /// When the account was first measured.
+    opened_ms: Option<u64>,
     /// Since when rows wait for a sum that has them, by the guard's clock.
     waiting_ms: Option<u64>,
     /// The opening of the book that the last sum was of, and whether that sum was compared; none where there was no book.
@@ -64,6 +66,15 @@ pub(super) struct GivenUp {
     pub(super) why: String,
 }
 
+/// Rows from then on are of before the account was first measured.
+fn before(oldest_ms: u64, opened_ms: u64) -> GivenUp {
+    let why = format!(
+        "the account was first measured at {}: what was recorded of before was compared with nothing",
+        iso(opened_ms)
+    );
+    GivenUp { span: (oldest_ms, opened_ms), why }
+}
+
 impl Compared {
     pub(super) fn begin(&mut self, seq: u64) {
         (self.started, self.seen_ms, self.is_ended) = (seq, None, false);
@@ -81,11 +92,12 @@ impl Compared {
         (end_ms.saturating_sub(since_ms) >= LOST_MS).then_some((since_ms, end_ms))
     }
 
-    /// A row of the book is of `time`, and was written down at `at_ms`.
-    pub(super) fn row(&mut self, time: u64, at_ms: u64) {
+    /// A row of the book is of `time`, and was written down at `at_ms`. One of before the account was first measured is in no sum.
+    pub(super) fn row(&mut self, time: u64, at_ms: u64) -> Option<GivenUp> {
         self.newest_row_ms = self.newest_row_ms.max(time);
         self.oldest_row_ms = Some(self.oldest_row_ms.map_or(time, |oldest_ms| oldest_ms.min(time)));
         self.waiting_ms.get_or_insert(at_ms);
+        self.opened_ms.filter(|opened_ms| time < *opened_ms).map(|opened_ms| before(time, opened_ms))
     }
 
     /// Takes in a sum that was written down at `at_ms`.
@@ -147,16 +159,13 @@ impl Compared {
     }
 
     /// Rows of before the account was first measured: what it was worth before them nobody knows.
-    fn unopened(&self, balance: &Balance) -> Option<GivenUp> {
+    fn unopened(&mut self, balance: &Balance) -> Option<GivenUp> {
         let is_first = self.newest.1 == 0 && balance.difference.is_some() && balance.opened_ms == balance.venue_ms;
+        if is_first {
+            self.opened_ms = Some(balance.opened_ms);
+        }
         let oldest_ms = self.oldest_row_ms.filter(|oldest_ms| is_first && *oldest_ms <= balance.opened_ms)?;
-        Some(GivenUp {
-            span: (oldest_ms, balance.opened_ms),
-            why: format!(
-                "the account was first measured at {}: what was recorded before was compared with nothing",
-                iso(balance.opened_ms)
-            ),
-        })
+        Some(before(oldest_ms, balance.opened_ms))
     }
 
     /// The number of the newest sum that was compared.

@@ -203,7 +203,6 @@ impl Report {
     }
 
     fn fill(&mut self, (seq, at_ms): (u64, u64), fill: Fill) -> Option<FillLine> {
-        self.compared.row(fill.time, at_ms);
         self.noted.row(fill.time, &self.question);
         let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
@@ -218,7 +217,7 @@ impl Report {
             figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
-        self.explain(fill.time, purse.is_none().then(|| won(&fill)));
+        self.came((fill.time, at_ms), purse.is_none().then(|| won(&fill)));
         for followed in self.cuts.filled(&fill, is_own_stop) {
             let client = followed.client.as_deref();
             let place = Place { at_ms: fill.time, market: Some(&followed.coin), client: Some(client) };
@@ -232,7 +231,6 @@ impl Report {
     }
 
     fn funding(&mut self, (seq, at_ms): (u64, u64), paid: &Funding) {
-        self.compared.row(paid.time, at_ms);
         self.noted.row(paid.time, &self.question);
         let purse = purse_of(&paid.coin).map(|purse| name_in(&self.total.money.purses, purse).to_owned());
         // Funding is a position's, and no client's.
@@ -241,27 +239,29 @@ impl Report {
             figures.money.paid(paid, purse.as_deref());
             figures.measured.row(paid.time, seq);
         });
-        self.explain(paid.time, purse.is_none().then(|| paid.usdc.into()));
+        self.came((paid.time, at_ms), purse.is_none().then(|| paid.usdc.into()));
     }
 
     fn transfer(&mut self, (seq, at_ms): (u64, u64), moved: &Transfer) {
         self.noted.row(moved.time, &self.question);
         let place = Place { at_ms: moved.time, market: None, client: None };
         let is_nothing = moved.usdc.is_some_and(|usdc| usdc.is_zero());
-        if !is_nothing {
-            self.compared.row(moved.time, at_ms);
-        }
         self.add(&place, |figures| {
             figures.money.transferred(moved);
             if !is_nothing {
                 figures.measured.row(moved.time, seq);
             }
         });
-        self.explain(moved.time, moved.usdc.map(Sum::from));
+        if !is_nothing {
+            self.came((moved.time, at_ms), moved.usdc.map(Sum::from));
+        }
     }
 
-    /// A row that came late is no part of what account and book came apart by in its time.
-    fn explain(&mut self, time: u64, usdc: Option<Sum>) {
+    /// A row is of `time`, and was written down at `at_ms`: what it brought, where it came late, is no part of what account and book
+    /// came apart by then.
+    fn came(&mut self, (time, at_ms): (u64, u64), usdc: Option<Sum>) {
+        let before = self.compared.row(time, at_ms);
+        before.into_iter().for_each(|before| self.give_up(&before));
         if let Some((at_ms, usdc)) = self.compared.explains(time).zip(usdc) {
             let place = Place { at_ms, market: None, client: None };
             self.add(&place, |figures| figures.measured.explain(usdc));

@@ -59,7 +59,7 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         named(AlertCode::LedgerOdd, about, text.clone(), Some(*at_ms));
     }
     for (text, at_ms) in guard.book.told(guard.clock.latest_ms()) {
-        named(AlertCode::BookDiffers, None, text.clone(), Some(*at_ms));
+        named(AlertCode::BookDiffers, None, text, Some(at_ms));
     }
     for (what, since_ms) in book_behind(guard) {
         let text = format!("{what} could not all be read since {}: the book lacks some until they are", utc(since_ms));

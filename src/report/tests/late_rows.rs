@@ -40,8 +40,8 @@ fn they_explain_what_it_came_apart_by() {
         (vec![], "50"),
         (vec![late(OPENED, json!("50"))], "0"),
         (vec![late(ENDED - 1, json!("50.5"))], "-0.5"),
-        // Of the books before and after.
-        (vec![late(OPENED - 1, json!("50")), late(ENDED, json!("50"))], "50"),
+        // Of the book after.
+        (vec![late(ENDED, json!("50"))], "50"),
         (vec![late(OPENED, Value::Null)], "50"),
         (vec![funding("ETH"), filled(json!({"closed_pnl": "43.1"}))], "0"),
         (vec![filled(json!({"closed_pnl": "50", "fee_token": "HYPE"}))], "0"),
@@ -51,6 +51,21 @@ fn they_explain_what_it_came_apart_by() {
     for (rows, expected) in cases {
         for by in [By::Day, By::Market] {
             assert_eq!(difference(by, &rows), json!(expected), "{rows:?}");
+        }
+    }
+}
+
+/// Of before the account was first measured: nobody knows whether that had it.
+#[test]
+fn of_before_the_first_sum_they_leave_the_difference_unknown() {
+    for (time, is_known) in [(OPENED - 1, false), (OPENED, true)] {
+        let late = fill(time, json!({"at_ms": ENDED + HOUR}));
+        let events = [&apart("0")[..], &[late, apart("0")[2].clone()]].concat();
+        let told = reported(whole(), &events);
+        for figures in [&told["total"], &told["rows"][0]] {
+            assert_eq!(!figures["difference"].is_null(), is_known, "{figures}");
+            let why = figures["difference_why"].as_str();
+            assert_eq!(why.is_some_and(|why| why.contains("first measured")), !is_known, "{why:?}");
         }
     }
 }

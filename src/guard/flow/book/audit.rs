@@ -157,8 +157,9 @@ fn open_with_newest(step: &mut Step<'_>, candidate: Candidate) {
 
 fn open(step: &mut Step<'_>, candidate: &Candidate) {
     write_measured(step);
+    let now_ms = step.now_ms;
     let book = &mut step.guard.book;
-    book.account.open(candidate.standing);
+    book.open(candidate.standing, now_ms);
     book.audit.begin(Some(candidate.mode));
 }
 
@@ -283,8 +284,7 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
     let book = &mut step.guard.book;
     let since_ms = book.audit.last.as_ref().map_or(opening.at_ms, |(standing, _)| standing.at_ms);
     let to_ms = candidate.standing.at_ms;
-    book.unexplained.add(Stretch { since_ms, to_ms, usdc: difference, told_ms: now_ms, text: text.clone() });
-    book.tell(text, now_ms);
+    book.unexplained.add(Stretch { since_ms, to_ms, usdc: Some(difference), told_ms: now_ms });
     book.audit.discrepancies = book.audit.discrepancies.saturating_add(1);
 }
 

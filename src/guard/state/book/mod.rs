@@ -161,9 +161,11 @@ impl Book {
         is_news
     }
 
-    /// What went wrong in the last day, with the time.
-    pub(crate) fn told(&self, now_ms: u64) -> impl Iterator<Item = &(String, u64)> {
-        self.told.iter().filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS)
+    /// What went wrong in the last day and still is, with the time.
+    pub(crate) fn told(&self, now_ms: u64) -> impl Iterator<Item = (String, u64)> {
+        let differs = self.unexplained.stretches().filter_map(|stretch| Some((stretch.text()?, stretch.told_ms)));
+        let told = self.told.iter().cloned().chain(differs);
+        told.filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS)
     }
 
     /// What a restart must know of it; nothing where it begins with the restart as well.
@@ -223,9 +225,17 @@ impl Book {
     /// A row of the core perps' purse counts. One that comes late may explain what account and book came apart by.
     fn add(&mut self, time_ms: u64, sums: Sums) {
         self.account.add(time_ms, sums);
-        if let Some(text) = self.unexplained.take(time_ms, sums.net()) {
-            self.told.retain(|(told, _)| *told != text);
+        self.unexplained.take(time_ms, sums.net());
+    }
+
+    /// The sum begins with this read, after what was compared with nothing.
+    pub(crate) fn open(&mut self, opening: Standing, now_ms: u64) {
+        if self.account.opening().is_none() {
+            let compared_ms = self.audit.last.as_ref().map(|(standing, _)| standing.at_ms);
+            let since_ms = compared_ms.or(self.begin_ms).unwrap_or(opening.at_ms);
+            self.unexplained.add(Stretch { since_ms, to_ms: opening.at_ms, usdc: None, told_ms: now_ms });
         }
+        self.account.open(opening);
     }
 
     /// Since when rows may come that nobody told of: those that came are kept in mind, however long ago they were read.
@@ -269,9 +279,9 @@ impl Book {
         let mode = balance.unified.map(mode_of);
         let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
         if let Some(usdc) = balance.difference.filter(|difference| differs(*difference)) {
-            let (to_ms, text) = (balance.venue_ms, String::new());
+            let to_ms = balance.venue_ms;
             let since_ms = balance.opened_ms.max(to_ms.saturating_sub(WRITTEN_MS));
-            self.unexplained.add(Stretch { since_ms, to_ms, usdc, told_ms: to_ms, text });
+            self.unexplained.add(Stretch { since_ms, to_ms, usdc: Some(usdc), told_ms: to_ms });
             self.audit.begin(mode.or(self.audit.mode));
             return self.account.restore(Some(now), Sums::default(), now.at_ms);
         }
@@ -328,12 +338,12 @@ fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {
     Sums { gross, fees, funding, transfers }
 }
 
-fn stretch_record(stretch: &Stretch) -> (u64, u64, Decimal, u64) {
+fn stretch_record(stretch: &Stretch) -> (u64, u64, Option<Decimal>, u64) {
     (stretch.since_ms, stretch.to_ms, stretch.usdc, stretch.told_ms)
 }
 
-fn stretch_of((since_ms, to_ms, usdc, told_ms): (u64, u64, Decimal, u64)) -> Stretch {
-    Stretch { since_ms, to_ms, usdc, told_ms, text: String::new() }
+fn stretch_of((since_ms, to_ms, usdc, told_ms): (u64, u64, Option<Decimal>, u64)) -> Stretch {
+    Stretch { since_ms, to_ms, usdc, told_ms }
 }
 
 fn amounts_of(sums: Sums) -> [Decimal; 4] {

@@ -1,30 +1,45 @@
-//! What account and book came apart by when all that could be read did not explain it. A row that comes late still may: it is looked
-//! for again, ever more seldom, for a day.
+//! Times of which rows may still come: what account and book came apart by when all that could be read did not explain it, and what was
+//! before a book's beginning. Rows of them are looked for again, ever more seldom, for a day, however much has come by then: what is
+//! missing may be nothing in the sum.
 
+use crate::base::amount::to_wire;
+use crate::base::moment::utc;
 use crate::guard::state::book::sums::differs;
 use rust_decimal::Decimal;
 use std::collections::VecDeque;
 
-/// So long after it was told it is looked for again, and each time after twice as long as before, up to the longest.
+/// So long after it was told rows are looked for again, and each time after twice as long as before, up to the longest.
 const FIRST_MS: u64 = 60_000;
 const SELDOM_MS: u64 = 3_600_000;
-/// After so long it is looked for no more.
+/// After so long they are looked for no more; those of before a book's beginning, which moved nothing that was compared, sooner.
 const GIVEN_UP_MS: u64 = 86_400_000;
-/// Stretches that are kept in mind at once: the oldest goes first.
-const MOST: usize = 8;
+const BEFORE_MS: u64 = 3_600_000;
+/// Stretches that are kept in mind at once: the oldest goes first. Each takes more than a minute to be told.
+const MOST: usize = 256;
 
-/// The time between two reads of the account in which more or less came than the rows of it tell.
+/// The time between two reads of the account, the later one of which began the book anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// The venue's times of the two reads.
     pub(crate) since_ms: u64,
     pub(crate) to_ms: u64,
-    /// What is not explained, USDC.
-    pub(crate) usdc: Decimal,
+    /// What more came, or less, than the rows of it tell, USDC; none where that was never known.
+    pub(crate) usdc: Option<Decimal>,
     /// When that was told.
     pub(crate) told_ms: u64,
-    /// What was told; empty where an earlier life did.
-    pub(crate) text: String,
+}
+
+impl Stretch {
+    /// What no row explains, as it is told.
+    pub(crate) fn text(&self) -> Option<String> {
+        let usdc = self.usdc.filter(|usdc| differs(*usdc))?;
+        Some(format!(
+            "the book does not add up: between {} and {} the equity moved by {} USDC more than all that is on record of that time",
+            utc(self.since_ms),
+            utc(self.to_ms),
+            to_wire(usdc.round_dp(6))
+        ))
+    }
 }
 
 /// All of them, and how far they were looked through for rows that came late.
@@ -47,21 +62,19 @@ impl Unexplained {
         self.stretches.drain(..over);
     }
 
-    /// Takes in a row that has come; what was told of the stretch that it explains the rest of.
-    pub(crate) fn take(&mut self, time_ms: u64, usdc: Decimal) -> Option<String> {
-        let is_of = |stretch: &Stretch| (stretch.since_ms..stretch.to_ms).contains(&time_ms);
-        let place = self.stretches.iter().position(is_of)?;
-        let stretch = self.stretches.get_mut(place)?;
-        stretch.usdc = stretch.usdc.saturating_sub(usdc);
-        if differs(stretch.usdc) {
-            return None;
-        }
-        self.stretches.remove(place).map(|stretch| stretch.text)
+    /// Takes in a row that has come: what it brought is explained.
+    pub(crate) fn take(&mut self, time_ms: u64, usdc: Decimal) {
+        let is_of = |stretch: &&mut Stretch| (stretch.since_ms..stretch.to_ms).contains(&time_ms);
+        let amount = self.stretches.iter_mut().find(is_of).and_then(|stretch| stretch.usdc.as_mut());
+        amount.into_iter().for_each(|amount| *amount = amount.saturating_sub(usdc));
     }
 
     /// Whether it is time to look for rows again: then all since the oldest are looked through.
     pub(crate) fn look(&mut self, now_ms: u64) -> bool {
-        self.stretches.retain(|stretch| now_ms.saturating_sub(stretch.told_ms) < GIVEN_UP_MS);
+        self.stretches.retain(|stretch| {
+            let most_ms = if stretch.usdc.is_some() { GIVEN_UP_MS } else { BEFORE_MS };
+            now_ms.saturating_sub(stretch.told_ms) < most_ms
+        });
         let is_due = !self.stretches.is_empty() && now_ms >= self.next_ms;
         if is_due {
             self.pause_ms = self.pause_ms.saturating_mul(2).clamp(FIRST_MS, SELDOM_MS);
@@ -95,19 +108,30 @@ mod tests {
     use rust_decimal::dec;
 
     fn stretch(since_ms: u64, told_ms: u64) -> Stretch {
-        Stretch { since_ms, to_ms: since_ms + 10, usdc: dec!(5), told_ms, text: format!("of {since_ms}") }
+        Stretch { since_ms, to_ms: since_ms + 10, usdc: Some(dec!(5)), told_ms }
     }
 
     #[test]
-    fn rows_of_its_time_explain_it() {
+    fn rows_of_its_time_explain_it_and_are_looked_for_all_the_same() {
         let mut unexplained = Unexplained::default();
         unexplained.add(stretch(100, 200));
         unexplained.add(stretch(150, 210));
-        for (time_ms, usdc) in [(99, dec!(5)), (110, dec!(5)), (149, dec!(5)), (160, dec!(5)), (100, dec!(4.98))] {
-            assert_eq!(unexplained.take(time_ms, usdc), None, "{time_ms}");
+        let left = |unexplained: &Unexplained| unexplained.stretches().map(|of| of.usdc.unwrap()).collect::<Vec<_>>();
+        for (time_ms, usdc) in [(99, dec!(5)), (110, dec!(5)), (149, dec!(5)), (160, dec!(5)), (100, dec!(4.99))] {
+            unexplained.take(time_ms, usdc);
         }
-        assert_eq!(unexplained.take(109, dec!(0.02)), Some("of 100".to_owned()));
-        assert_eq!((unexplained.take(109, dec!(0.02)), unexplained.since_ms()), (None, Some(150)));
+        assert_eq!(left(&unexplained), [dec!(0.01), dec!(5)]);
+        assert_eq!(unexplained.stretches().filter_map(Stretch::text).count(), 2);
+        unexplained.take(109, dec!(0.001));
+        let texts: Vec<String> = unexplained.stretches().filter_map(Stretch::text).collect();
+        assert!(texts.len() == 1 && texts[0].contains(" moved by 5 USDC more"), "{texts:?}");
+        assert_eq!(unexplained.since_ms(), Some(100));
+        // What comes then shows that others are missing.
+        unexplained.take(109, dec!(3));
+        assert_eq!(
+            (left(&unexplained)[0], unexplained.stretches().filter_map(Stretch::text).count()),
+            (dec!(-2.991), 2)
+        );
     }
 
     #[test]
@@ -117,8 +141,14 @@ mod tests {
         let looks: Vec<u64> = (0..2_000).filter(|minute| unexplained.look(minute * 60_000)).collect();
         assert_eq!(looks[..8], [1, 3, 7, 15, 31, 63, 123, 183]);
         assert_eq!((looks.last(), unexplained.since_ms()), (Some(&1_383), None));
-        (0..9).for_each(|n| unexplained.add(stretch(n, 0)));
-        assert_eq!((unexplained.stretches().count(), unexplained.since_ms()), (8, Some(1)));
+        unexplained.add(Stretch { usdc: None, ..stretch(7, 0) });
+        assert_eq!(
+            (1..1_000).filter(|minute| unexplained.look(minute * 60_000)).count(),
+            5,
+            "before its beginning: an hour"
+        );
+        (0..257).for_each(|n| unexplained.add(stretch(n, 0)));
+        assert_eq!((unexplained.stretches().count(), unexplained.since_ms()), (256, Some(1)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::world::BookWorld;
 use crate::guard::Read;
+use crate::guard::state::book::unexplained::Unexplained;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
@@ -11,10 +12,16 @@ fn missing(world: &BookWorld) -> Vec<&str> {
     texts.filter(|text| text.contains("are missing")).collect()
 }
 
+/// The hour after its beginning is over, in which all rows since then are kept in mind.
+pub(super) fn long_begun(world: &mut BookWorld) {
+    world.guard.book.unexplained = Unexplained::default();
+}
+
 /// A world with a fill, and two after it that were neither told nor shown until everything of their time was read.
 fn behind() -> (BookWorld, [Value; 2]) {
     let mut world = BookWorld::new(1, true);
     world.live(1);
+    long_begun(&mut world);
     let first = world.venue.trade("ETH", dec!(1), dec!(100), None);
     world.tell("userFills", "fills", json!([first]));
     world.live(200);

@@ -216,6 +216,7 @@ fn what_is_read_and_when() {
     assert_eq!(asked(&mut world, 300), 5, "once a minute without a feed");
     let mut world = BookWorld::new(1, true);
     world.live(1);
+    behind::long_begun(&mut world);
     assert_eq!(asked(&mut world, 1_200), 2, "once in ten with one");
     // What a chain lacks is read at once.
     let first = world.venue.trade("ETH", dec!(1), dec!(100), None);
