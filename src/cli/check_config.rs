@@ -3,7 +3,7 @@
 
 use super::configured::configured;
 use super::notify;
-use super::output::answer;
+use super::output::print;
 use super::refusal::Refusal;
 use super::{equity, explain, reached, waiting};
 use crate::base::amount::to_wire;
@@ -74,5 +74,5 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
         out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
-    answer(&out)
+    print(&out)
 }
