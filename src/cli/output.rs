@@ -13,6 +13,9 @@ use crate::base::text::{lines, without_keys};
 
 /// Prints a command's result: on standard error where standard output is closed, for it may be of what was changed.
 pub(super) fn print(text: &str) -> Result<(), Refusal> {
+    if !is_writable() {
+        return Err(Refusal::Closed);
+    }
     if is_closed() {
         say(&format!("standard output is closed: {}", text.trim_end()));
         return Ok(());
