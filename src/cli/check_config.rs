@@ -6,7 +6,7 @@ use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
 use super::{equity, explain, reached, waiting};
-use crate::base::amount::to_wire;
+use crate::base::amount::{cents, to_wire};
 use crate::home::{Home, HomeError, base_url};
 
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             } else {
                 format!(", taken of {} USDC, the equity cap", to_wire(base))
             };
-            out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
+            out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", cents(equity)));
         }
         _ => {}
     }
