@@ -15,11 +15,11 @@ pub fn confirmation(account: impl Display) -> String {
     format!("{CONFIRMATION}{account} ")
 }
 
-/// A word of a shell, quoted where it has to be: a path, or what stands in its place. Bytes that are no text stand as bash, zsh and
-/// ksh read them.
+/// A word of a shell, quoted where it has to be: a path, or what stands in its place. Bytes that are no text, and those that
+/// control a terminal, stand as bash, zsh and ksh read them.
 #[must_use]
 pub fn word(text: impl AsRef<Path>) -> String {
-    let Some(text) = text.as_ref().to_str() else { return by_bytes(text.as_ref()) };
+    let Some(text) = typeable(text.as_ref()) else { return by_bytes(text.as_ref()) };
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%,=".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
@@ -28,19 +28,38 @@ pub fn word(text: impl AsRef<Path>) -> String {
     }
 }
 
+/// A path that a person can type as it is shown.
+fn typeable(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| !text.contains(char::is_control))
+}
+
+/// A text with the bytes of each control character as numbers.
+#[must_use]
+pub fn numbered(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            letter.to_string().bytes().for_each(|byte| shown.push_str(&format!("\\x{byte:02x}")));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
 fn by_bytes(path: &Path) -> String {
     let mut word = "$'".to_owned();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        word.push_str(&chunk.valid().replace('\\', r"\\").replace('\'', r"\'"));
+        word.push_str(&numbered(&chunk.valid().replace('\\', r"\\").replace('\'', r"\'")));
         chunk.invalid().iter().for_each(|byte| word.push_str(&format!("\\x{byte:02x}")));
     }
     word + "'"
 }
 
-/// A path in a sentence: as it is, and as a word of a shell where it is no text.
+/// A path in a sentence: as it is, and as a word of a shell where that cannot be typed.
 #[must_use]
 pub fn place(path: &Path) -> String {
-    path.to_str().map_or_else(|| by_bytes(path), str::to_owned)
+    typeable(path).map_or_else(|| by_bytes(path), str::to_owned)
 }
 
 /// A text with each of its commands for this home, and behind these words, such as `sudo -u NAME `; one for another home stays
@@ -106,5 +125,8 @@ mod tests {
             (r"$'/b\xffa d/it\'s\\x'".to_owned(), r"$'/b\xffa d/it\'s\\x'".to_owned())
         );
         assert_eq!(place(Path::new("/a b")), "/a b");
+        let controls = Path::new("/a\u{1b}[31m\nb\u{9b}");
+        assert_eq!(word(controls), r"$'/a\x1b[31m\x0ab\xc2\x9b'");
+        assert_eq!(place(controls), word(controls));
     }
 }

@@ -1,7 +1,7 @@
 //! Foreign text made safe to show: one line, bounded, nothing that could pass for something else.
 //!
-//! Three strengths: [`one_line`] for places that only must not break a line, [`printable`] where control characters have
-//! no business at all, [`visible`] where also what hides or reorders text must go (people and agents read it).
+//! Four strengths: [`lines`] for what is told in several lines, [`one_line`] for places that only must not break a line,
+//! [`printable`] where control characters have no business at all, [`visible`] where also what hides or reorders text must go (people and agents read it).
 
 /// Most characters of [`short`].
 const SHORT: usize = 64;
@@ -24,6 +24,12 @@ pub fn one_line(text: &str, most: usize) -> String {
 #[must_use]
 pub fn printable(text: &str, most: usize) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(most).collect()
+}
+
+/// `text` in its lines, without any other control character.
+#[must_use]
+pub fn lines(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }
 
 /// `text` on one line without characters that do not show, cut to `most` characters and then ended with `…`.
@@ -119,6 +125,7 @@ mod tests {
         let text = "a\nb\u{1b}[2J\u{200b}c";
         assert_eq!(one_line(text, 99), "a b [2J\u{200b}c");
         assert_eq!(printable(text, 99), "ab[2J\u{200b}c");
+        assert_eq!(lines("a\n\tb\u{1b}[2J\r\u{9b}\u{7f}c"), "a\n\tb[2Jc");
         assert_eq!(visible(text, 99), "a b[2Jc");
     }
 

@@ -3,10 +3,10 @@
 
 use super::configured::configured;
 use super::notify;
-use super::output::answer;
+use super::output::print;
 use super::refusal::Refusal;
 use super::{equity, explain, reached, waiting};
-use crate::base::amount::to_wire;
+use crate::base::amount::{cents, to_wire};
 use crate::home::{Home, HomeError, base_url};
 
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             } else {
                 format!(", taken of {} USDC, the equity cap", to_wire(base))
             };
-            out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
+            out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", cents(equity)));
         }
         _ => {}
     }
@@ -74,5 +74,5 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
         out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
-    answer(&out)
+    print(&out)
 }

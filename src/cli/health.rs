@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 use super::{environment, local_http, start};
 use crate::base::kill_watch::KillWatch;
 use crate::base::origin::Origin;
-use crate::base::shell::word;
+use crate::base::shell::{place, word};
 use crate::base::text::{printable, short};
 use crate::home::{Home, local_url, parse_listen};
 use crate::record::error_body::Health;
@@ -109,7 +109,7 @@ fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
         "no guard runs on this home: what answers at {base} is the guard of {}; `svc-guard --home {} health` asks for that \
          one's, and `{}` starts this home's, which needs a listen address of its own (`svc-guard config set listen \
          127.0.0.1:PORT`)",
-        printable(&other.display().to_string(), MAX_SHOWN),
+        place(other),
         word(other),
         start(home)
     )

@@ -7,7 +7,7 @@ use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
 use super::{mainnet, values};
-use crate::base::amount::{cents, percent_of, to_wire};
+use crate::base::amount::{cents, percent_of};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
@@ -58,7 +58,7 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     home.create().map_err(Refusal::Home)?;
     journal::create_risk(&dir, &record.to_line()).map_err(|error| Refusal::Journal(error, args.mode))?;
     let (mode, account) = (args.mode, config.account);
-    let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", to_wire(equity));
+    let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", cents(equity));
     report(&format!("{done}\n"), &done)
 }
 
@@ -82,7 +82,7 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let line = RiskLine { text: record.to_line() };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
     let still = days_loss(&config, &opened.risk, equity, day_of(venue_ms)).unwrap_or_default();
-    let done = format!("The drawdown halt is cleared; the peak starts anew at {} USDC.", to_wire(equity));
+    let done = format!("The drawdown halt is cleared; the peak starts anew at {} USDC.", cents(equity));
     report(&format!("{done}\n{still}"), &done)
 }
 

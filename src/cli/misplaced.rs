@@ -44,9 +44,45 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
             let file = after(rest, "--file").map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
             format!("{} is none of a test, which looks at no guard: `svc-guard notify test{file}`", named(error))
         }
+        (ErrorKind::UnknownArgument, [command @ ("run" | "init"), rest @ ..]) => {
+            mode(error, command, rest).or_else(|| background(error).filter(|_| *command == "run"))?
+        }
+        (ErrorKind::UnknownArgument, ["pair", rest @ ..]) if named(error).starts_with("--out") => {
+            in_its_place(error, rest, "client add --out")
+        }
+        (ErrorKind::UnknownArgument, ["report", rest @ ..]) if ["--day", "--date"].contains(&named(error)) => {
+            let (day, mode) = (after(rest, named(error)).unwrap_or("DAY"), after(rest, "--mode").unwrap_or("MODE"));
+            let (day, mode) = (shell_word(day), shell_word(mode));
+            format!("one day is asked for by `svc-guard report --mode {mode} --from {day} --to {day}`")
+        }
+        (ErrorKind::UnknownArgument, ["health", ..]) if ["--json", "--format"].contains(&named(error)) => {
+            "`svc-guard health` says what is wrong and tells the rest by its exit status; GET /healthz answers in JSON"
+                .to_owned()
+        }
         _ => return None,
     };
     Some(Refusal::Given(without_keys(&told)))
+}
+
+/// A mode that was typed as a word or a flag of its own.
+fn mode(error: &clap::Error, command: &str, rest: &[&str]) -> Option<String> {
+    let given = named(error);
+    let name = if ["--mode", "--net"].contains(&given) { after(rest, given)? } else { given.trim_start_matches('-') };
+    let mode: Mode = name.parse().ok()?;
+    Some(format!(
+        "{:?} is not taken there; the mode is named by `svc-guard {command} --network {}`",
+        short(given),
+        mode.name()
+    ))
+}
+
+/// A wish to have the service behind the terminal.
+fn background(error: &clap::Error) -> Option<String> {
+    let wishes = ["-d", "-D", "-b", "--daemon", "--detach", "--background"];
+    wishes.contains(&named(error)).then(|| {
+        "it runs at its terminal until SIGTERM or Ctrl-C; the installed service runs behind it: `systemctl start svc-guard`"
+            .to_owned()
+    })
 }
 
 /// The word that the parser stumbled over.

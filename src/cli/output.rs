@@ -9,12 +9,19 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::here;
 use super::refusal::Refusal;
-use crate::base::text::without_keys;
+use crate::base::text::{lines, without_keys};
 
-/// Prints a command's result.
+/// Prints a command's result: on standard error where standard output is closed, for it may be of what was changed.
 pub(super) fn print(text: &str) -> Result<(), Refusal> {
+    if !is_writable() {
+        return Err(Refusal::Closed);
+    }
+    if is_closed() {
+        say(&format!("standard output is closed: {}", text.trim_end()));
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
-    let printed = out.write_all(here::exact(text).as_bytes()).and_then(|()| out.flush());
+    let printed = out.write_all(lines(&here::exact(text)).as_bytes()).and_then(|()| out.flush());
     printed.map_err(|error| Refusal::Io("write to standard output", error))
 }
 
@@ -26,21 +33,33 @@ pub(super) fn answer(text: &str) -> Result<(), Refusal> {
 
 /// Refuses a standard output that cannot be written, which the system's runtime takes for one that can.
 pub(super) fn check_open() -> Result<(), Refusal> {
-    if is_writable() { Ok(()) } else { Err(Refusal::Closed) }
+    if is_writable() && !is_closed() { Ok(()) } else { Err(Refusal::Closed) }
+}
+
+fn access() -> OFlag {
+    fcntl(std::io::stdout(), FcntlArg::F_GETFL).map_or(OFlag::O_ACCMODE, OFlag::from_bits_retain) & OFlag::O_ACCMODE
 }
 
 fn is_writable() -> bool {
-    let flags = fcntl(std::io::stdout(), FcntlArg::F_GETFL).map_or(OFlag::empty(), OFlag::from_bits_retain);
-    [OFlag::O_WRONLY, OFlag::O_RDWR].contains(&(flags & OFlag::O_ACCMODE))
+    [OFlag::O_WRONLY, OFlag::O_RDWR].contains(&access())
 }
 
-/// Whether what is printed reaches anybody: where standard output was closed at the start, the system's runtime put
-/// /dev/null in its place.
+/// Whether standard output was closed at the start: the system's runtime opened /dev/null in its place, to be read too, as nobody
+/// does who sends a result there.
+fn is_closed() -> bool {
+    leads_to_null() && access() == OFlag::O_RDWR
+}
+
+/// Whether what is printed reaches anybody.
 pub(super) fn is_seen() -> bool {
+    is_writable() && !leads_to_null()
+}
+
+fn leads_to_null() -> bool {
     let null = std::fs::metadata("/dev/null").map(|null| (null.dev(), null.ino(), null.rdev()));
     let out = std::io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
     let out = out.map(|out| (out.dev(), out.ino(), out.rdev()));
-    is_writable() && !matches!((null, out), (Ok(null), Ok(out)) if null == out)
+    matches!((null, out), (Ok(null), Ok(out)) if null == out)
 }
 
 /// Prints what became of a change that stays; where that cannot be printed, the refusal says what was done.
@@ -50,5 +69,5 @@ pub(super) fn report(text: &str, done: &str) -> Result<(), Refusal> {
 
 /// Says something to the person on standard error. A closed one is ignored: there is nobody left to tell.
 pub(super) fn say(text: &str) {
-    _ = writeln!(std::io::stderr(), "svc-guard: {}", without_keys(&here::exact(text)));
+    _ = writeln!(std::io::stderr(), "svc-guard: {}", lines(&without_keys(&here::exact(text))));
 }

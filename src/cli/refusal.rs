@@ -26,12 +26,12 @@ pub(super) enum Refusal {
     /// The home cannot be used.
     #[error("{}", here::whole(&.0.to_string()))]
     Home(HomeError),
-    /// The path of the home, of its config or of a key's new file is no text (the path, what names another).
+    /// The path of the home, of its config or of a key's new file cannot be typed (the path, why, what names another).
     #[error(
-        "the path {0} is no UTF-8 text, so no command that names it could be typed again; give the folder a name in UTF-8 \
-         (mv moves it), or name another with {1}"
+        "the path {0} {1}, so no command that names it could be typed again; give the folder a name that can be typed (mv \
+         moves it), or name another with {2}"
     )]
-    NotText(String, &'static str),
+    NotText(String, &'static str, &'static str),
     /// A secret that is shown once would be shown to nobody (what it is).
     #[error(
         "standard output is closed, cannot be written or leads to /dev/null, so nobody would see {0}, which is shown once; nothing was done. Run \

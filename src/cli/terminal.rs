@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::here;
 use super::refusal::Refusal;
-use crate::base::text::{QUOTES, without_keys};
+use crate::base::text::{QUOTES, lines, without_keys};
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
@@ -66,7 +66,7 @@ impl Terminal {
     /// Says something, without a key that was typed where it is shown.
     pub(super) fn say(&self, text: &str) -> Result<(), Refusal> {
         let mut out = io::stderr().lock();
-        out.write_all(without_keys(&here::exact(text)).as_bytes()).and_then(|()| out.flush()).map_err(failed)
+        out.write_all(lines(&without_keys(&here::exact(text))).as_bytes()).and_then(|()| out.flush()).map_err(failed)
     }
 
     /// Asks for a line; an empty one is the default, where there is one.

@@ -7,6 +7,7 @@ use clap::Command;
 use clap::error::ErrorKind;
 
 use super::refusal::Refusal;
+use crate::base::shell::numbered;
 use crate::base::text::{visible, without_keys};
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
@@ -69,17 +70,21 @@ pub(super) fn not_text(words: impl Iterator<Item = OsString>) -> Refusal {
     Refusal::Usage(format!("{} {are} no UTF-8 text; write {each} in UTF-8", bad.join(" and ")))
 }
 
-/// Refuses a path that is no text: what was made there could be named by no command.
+/// Refuses a path that cannot be typed: what was made there could be named by no command.
 pub(super) fn check_text(path: &Path, instead: &'static str) -> Result<(), Refusal> {
-    let is_text = path.to_str().is_some();
-    if is_text { Ok(()) } else { Err(Refusal::NotText(readable(path.as_os_str()), instead)) }
+    let lacks = match path.to_str() {
+        None => "is no UTF-8 text",
+        Some(text) if text.contains(char::is_control) => "has a control character",
+        Some(_) => return Ok(()),
+    };
+    Err(Refusal::NotText(readable(path.as_os_str()), lacks, instead))
 }
 
-/// A word with the bytes that are no text as numbers.
+/// A word with the bytes that are no text, or that control a terminal, as numbers.
 pub(super) fn readable(word: &OsStr) -> String {
     let mut text = String::new();
     for chunk in word.as_encoded_bytes().utf8_chunks() {
-        text.push_str(chunk.valid());
+        text.push_str(&numbered(chunk.valid()));
         chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
     }
     format!("\"{text}\"")

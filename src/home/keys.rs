@@ -82,7 +82,7 @@ fn found_instead(text: &str) -> String {
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     match (words, is_hex, digits.len()) {
-        (0, ..) => "nothing".to_owned(),
+        (0, ..) => "an empty line".to_owned(),
         (1, true, 40) => "an address (40 hex digits)".to_owned(),
         (1, true, 64) => "64 hex digits that are outside the range of keys".to_owned(),
         (1, true, found) => format!("{found} hex digits"),

@@ -1,15 +1,21 @@
 // Building the page. Text goes in as text: nothing here takes markup.
 
+/** Stands before and after a command in a text. Text from anywhere has lost it. */
+export const COMMAND = "\x01";
+
 export const byId = (id) => document.getElementById(id);
 
 const of = (element) => (element.nodeType ? element : byId(element));
 
 /** Sets the text of an element, or of that with this id. One that stays is not touched: selections and screen readers keep their place. */
 export function put(element, text) {
-  const wanted = text ?? "";
+  const parts = (text ?? "").split(COMMAND);
   const place = of(element);
-  if (place.textContent !== wanted) place.textContent = wanted;
+  if (place.textContent !== parts.join("")) place.replaceChildren(...parts.map((part, nth) => nth % 2 ? typed(part) : part));
 }
+
+/** A command, broken between its words alone where they fit. */
+const typed = (text) => make("code", {}, ...text.split(/( )/).map((word) => word === " " ? word : make("span", {}, word)));
 
 /** Sets attributes; null takes one away. */
 export function set(where, attributes) {

@@ -16,7 +16,7 @@ pub struct Asset {
 }
 
 /// A text without what only its authors read, in so many bytes, and how many it needs: indentation, empty lines, lines that are a
-/// comment, and blanks that part nothing.
+/// comment, and what parts nothing.
 #[expect(
     clippy::indexing_slicing,
     reason = "of two that could be had while the program is built, the one that can be read"
@@ -41,13 +41,14 @@ const fn lean<const N: usize>(text: &str, is_style: bool) -> ([u8; N], usize) {
     (lean, count)
 }
 
-/// Whether a byte is a blank between two others that no reader of the language needs.
+/// Whether a byte is a blank between two others, or the end of a style's last declaration, that no reader of the language needs.
 const fn parts_nothing(last: u8, byte: u8, after: &[u8], is_style: bool) -> bool {
     match byte {
         _ if after.is_empty() => false,
         b'\n' => matches!(last, b';' | b',' | b'{' | b'(' | b'[') || (is_style && last == b'}'),
         // In a script it may stand in a text; the style's texts have none at these places.
         b' ' if is_style => matches!(last, b';' | b',' | b'{' | b':') || matches!(after, [b'{' | b'}', ..]),
+        b';' if is_style => matches!(after, [b' ', b'}', ..]),
         _ => false,
     }
 }
@@ -130,8 +131,8 @@ mod tests {
         };
         let script = "let a = {\n  b: f(\n    c, d,\n    [\n      e;\n  }\ng\n";
         assert_eq!(served(script, false), "let a = {b: f(c, d,[e;}\ng\n");
-        let style = "a :is(b, c) > d { e: f(g, h + i); j: k }\n@media (l: m) {\n  n { content: \"→ \"; }\n}\n";
-        assert_eq!(served(style, true), "a :is(b,c) > d{e:f(g,h + i);j:k}@media (l:m){n{content:\"→ \";}}\n");
+        let style = "a :is(b, c) > d { e: f(g, h + i); j: k; }\n@media (l: m) {\n  n { content: \"→ \"; }\n}\n";
+        assert_eq!(served(style, true), "a :is(b,c) > d{e:f(g,h + i);j:k}@media (l:m){n{content:\"→ \"}}\n");
     }
 
     /// The line of a file as it is served at which something goes on that began on another one: a text would lose what each of its

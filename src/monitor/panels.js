@@ -1,6 +1,6 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
-import { byId, keep, make, put, set, terms } from "./dom.js";
+import { COMMAND, byId, keep, make, put, set, terms } from "./dom.js";
 import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
@@ -33,36 +33,29 @@ function command(status, words, isConfirmed = false) {
   const word = /^[\w@%+=:,./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`;
   const sudo = PACKAGED.test(home) ? "sudo -u svc-guard " : "";
   const confirmation = isConfirmed && status.mode === "mainnet" ? `SVC_MAINNET_CONFIRM=${clip(status.account, 60)} ` : "";
-  return `${sudo}${confirmation}svc-guard --home ${word} ${words}`;
+  return `${COMMAND}${sudo}${confirmation}svc-guard --home ${word} ${words}${COMMAND}`;
 }
 
 /** An image's home is the package's too, and nothing in the status tells which of them it is. */
 const inContainer = (status) => homeOf(status) === "/var/lib/svc-guard" ? " (of a container: in one with its volume, without sudo)" : "";
 
-/** What a health problem is, for a tile: the alerts have the whole of it. */
-function inShort(problems) {
-  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : "";
-  return `${clip(problems[0], 90)}${more}`;
-}
-
 export function tiles(status, problems) {
   const { risk, killed, venue, alerts } = status;
   const isEnded = killed !== null || risk.state !== "active";
   const toKill = command(status, "kill --reason TEXT");
-  tile("t-kill", killed === null ? (isEnded ? "idle" : "ok") : "bad", killed === null ? "● Not pulled" : "■ PULLED", clip(killed ?? toKill, 300));
+  tile("t-kill", killed === null ? (isEnded ? "idle" : "ok") : "bad", killed === null ? "● Not pulled" : "■ PULLED", killed === null ? toKill : clip(killed, 90));
   const [state, tone] = STATES[risk.state] ?? [words(risk.state), "bad"];
   // Green beside a pulled switch or a halt, or before the account was read, would say that all is in order.
   tile("t-risk", tone === "ok" && (isEnded || venue.account_age_ms === null) ? "idle" : tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
-  const ages = `account ${span(venue.account_age_ms)}, prices ${span(venue.prices_age_ms)} old`;
-  const isWell = problems.length === 0;
-  const healthTone = isWell ? (isEnded ? "idle" : "ok") : "bad";
-  tile("t-health", healthTone, isWell ? "● Healthy" : "▲ Unwell", isWell ? ages : inShort(problems), isWell ? null : clip(problems.join("; ")));
+  const [problem, ...more] = problems;
+  if (problem === undefined) tile("t-health", isEnded ? "idle" : "ok", "● Healthy", `account ${span(venue.account_age_ms)}, prices ${span(venue.prices_age_ms)} old`);
+  // The alerts have the whole of it.
+  else tile("t-health", "bad", "▲ Unwell", clip(problem, 90) + (more.length > 0 ? `, and ${more.length} more` : ""), clip(problems.join("; ")));
   tile("t-equity", "idle", usd(status.equity), `peak ${usd(risk.peak_equity)}`, status.equity);
   const near = (code) => (alerts.some((alert) => alert.code === code) ? "warn" : "idle");
   const limit = (text, amount) => (amount === null ? "not known yet" : `${text}${usd(amount)}`);
-  const level = (code, used, most) => (ratio(used) !== null && ratio(most) !== null && ratio(used) >= ratio(most) ? "bad" : near(code));
-  const dayLoss = risk.day_pnl === null ? null : minus("0", risk.day_pnl);
-  tile("t-day", level("daily_loss_near", dayLoss, risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
+  const level = (code, used, most) => (ratio(used) >= (ratio(most) ?? Infinity) ? "bad" : near(code));
+  tile("t-day", level("daily_loss_near", minus("0", risk.day_pnl), risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
   tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
   const isStale = alerts.some(({ code }) => /^(account|price)_stale$/.test(code));
   set(document.body, { "data-stale": isStale ? "" : null });
@@ -94,24 +87,27 @@ export function notices(status) {
   const list = [];
   const [state, age] = closed(status);
   if (killed !== null) {
-    list.push(["kill", `■ Kill switch pulled: ${clip(killed, 200)}. Nothing is opened until a person removes ${clip(file, 200)} and restarts the guard. ${state}`, age]);
+    list.push(["kill", `■ Kill switch pulled: ${clip(killed, 200)}. Nothing is opened until a person removes ${clip(file, 200)} and restarts the guard.`]);
   }
   const { loss, drawdown, limit, limit_pct: percentage } = risk.details ?? {};
   const figures = limit === undefined ? "" : ` Loss ${usd(loss ?? drawdown)}, limit ${usd(limit)} (${clip(percentage, 10)}%).`;
   if (risk.state === "halted_for_day") {
     // The day is the venue's: a clock that differs from its own cannot count to its end.
     const leftMs = told.some(({ code }) => code === "clock_off") ? NaN : Date.parse(`${risk.day}T00:00:00Z`) + DAY_MS - nowMs;
-    const rest = leftMs > 0 ? `entries in ${span(leftMs)}, ${age}` : age;
-    list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures} ${state}`, rest]);
+    const rest = leftMs > 0 ? [`${killed === null ? "entries" : "over"} in ${span(leftMs)}`] : [];
+    list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures}`, ...rest]);
   } else if (risk.state !== "active") {
     const way = command(status, `journal-resume --mode ${clip(mode, 20)} --note TEXT`, true) + inContainer(status);
-    list.push(["risk", `■ Drawdown halt: nothing is opened until a person has looked, stopped the service, run ${way} and started it again.${figures} ${state}`, age]);
+    list.push(["risk", `■ Drawdown halt: nothing is opened until a person has looked, stopped the service, run ${way} and started it again.${figures}`]);
   }
+  // Of two notices the first tells what is left to close.
+  list[0]?.push(age);
   keep(byId("notices"), list, ([key]) => key,
     () => make("p", { class: "banner bad" }, make("span"), " ", make("span", { class: "num", "aria-hidden": "true" })),
-    ({ children: [line, rest] }, [, text, counted]) => {
-      put(line, text);
-      put(rest, counted === "" ? "" : `(${counted})`);
+    ({ children: [line, rest] }, notice) => {
+      const [, text, ...counted] = notice;
+      put(line, notice === list[0] ? `${text} ${state}` : text);
+      put(rest, counted.some(Boolean) ? `(${counted.filter(Boolean).join(", ")})` : "");
     });
 }
 
@@ -143,9 +139,8 @@ const UNITS = { usdc: usd, times: (text) => `${figure(text)}×`, orders: figure 
 /** What is lost from the entry at the stops, with what may be opened yet, where the price has moved in favour since: the rest is profit given back. */
 function fromEntry({ rule, coin, used }, held) {
   if (rule !== "loss_per_trade" && rule !== "open_risk") return null;
-  const about = rule === "open_risk" ? held : held.filter((one) => one.coin === coin);
-  const won = about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl));
-  return minus(used, plus(won));
+  const about = held.filter((one) => rule === "open_risk" || one.coin === coin);
+  return minus(used, plus(about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl))));
 }
 
 export function headroom({ headroom: rows, positions: held }) {
@@ -159,14 +154,13 @@ export function headroom({ headroom: rows, positions: held }) {
     const [part, whole] = [ratio(used), ratio(limit)];
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
     // A setting at its limit is nothing that fills up; over it, it is.
-    const own = share !== null && share >= 60 ? ratio(fromEntry(entry, held)) : null;
-    const isProfit = own !== null && own < 0.6 * whole;
+    const own = share >= 60 ? fromEntry(entry, held) : null;
+    const isProfit = own !== null && ratio(own) < 0.6 * whole;
     const isCalm = (unit === "times" && part <= whole) || isProfit;
-    const level = share === null ? "unknown" : isCalm ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
-    const word = { unknown: "not known", full: "■ reached", near: "▲ near" }[level];
+    const level = isCalm ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
+    const word = isProfit ? ` · ${usd(own)} from entry · the rest is profit` : { full: " · ■ reached", near: " · ▲ near" }[level] ?? "";
     put(line.children[0], name);
-    const rest = isProfit ? " · the rest is profit" : "";
-    put(line.children[1], `${text(used)} of ${text(limit)}${word ? ` · ${word}` : isProfit ? ` · ${usd(fromEntry(entry, held))} from entry${rest}` : ""}`);
+    put(line.children[1], share !== null ? `${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });
     set(bar, { "aria-label": name, "aria-valuenow": share === null ? 0 : Math.floor(share), "aria-valuetext": line.children[1].textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;

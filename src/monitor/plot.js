@@ -42,7 +42,7 @@ export class Plot {
   clear() {
     [this.samples, this.past, this.starts, this.askAt] = [[], [], [], 0];
     this.isCut = false;
-    this.latest = null;
+    [this.latest, this.now] = [null, {}];
     this.place = null;
     this.shown = [];
     terms(this.list, []);
@@ -123,12 +123,12 @@ export class Plot {
     const halt = minus(risk.peak_equity, risk.drawdown_limit);
     this.dayStartMs = Date.parse(`${risk.day ?? ""}T00:00:00Z`);
     this.latest = { equity, start: risk.day_start_equity, stop, peak: risk.peak_equity, halt };
+    const numbers = Object.entries(this.latest).map(([name, text]) => [name, ratio(text)]);
+    // The limits are known also while nothing is measured.
+    this.now = { t, ...Object.fromEntries(numbers), limit: ratio(risk.drawdown_limit) };
     // What is shown on, or carried on, was not measured now.
     if (ratio(equity) === null || alerts.some(({ code }) => code === "account_stale" || code === "account_mode")) this.cut();
-    else {
-      const numbers = Object.fromEntries(Object.entries(this.latest).map(([name, text]) => [name, ratio(text)]));
-      this.add({ t, ...numbers, down: ratio(risk.drawdown), limit: ratio(risk.drawdown_limit) });
-    }
+    else this.add({ ...this.now, down: ratio(risk.drawdown) });
     terms(this.list, LINES.map(([field, , name]) => [name, usd(this.latest[field]), this.latest[field]]));
     for (const [index, [field]] of LINES.entries()) set(this.list.children[index], { class: `key ${field}` });
     this.render();
@@ -183,7 +183,7 @@ export class Plot {
   /** How many characters the longest amount beside the drawing has. */
   widest(shown) {
     const fields = [...(this.scale === "fit" ? ["equity"] : LINES.map(([field]) => field)), "low", "high", "down", "limit"];
-    const values = shown.flatMap((sample) => fields.map((field) => sample[field])).filter(Number.isFinite);
+    const values = [...shown, this.now].flatMap((sample) => fields.map((field) => sample[field])).filter(Number.isFinite);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     // Both ends of the scale lie a little beyond, and close together they have cents.
     const digits = Math.max(...[low, high].map((value) => amount(value * 1.1, 0).length));
@@ -248,7 +248,7 @@ export class Plot {
 
   equity(shown, x, box) {
     const named = this.scale === "fit" ? ["equity"] : LINES.map(([field]) => field);
-    const values = shown.flatMap((sample) => [...named, "low", "high"].map((field) => sample[field])).filter(Number.isFinite);
+    const values = [...shown, this.now].flatMap((sample) => [...named, "low", "high"].map((field) => sample[field])).filter(Number.isFinite);
     let [low, high] = [Math.min(...values), Math.max(...values)];
     const margin = Math.max((high - low) * 0.07, Math.abs(high) * 0.0002, 0.01);
     [low, high] = [low - margin, high + margin];
@@ -256,20 +256,20 @@ export class Plot {
     const isIn = (value) => Number.isFinite(value) && value >= low && value <= high;
     const parts = [draw("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "axis" }), ...scale(low, high, y, box)];
     const labels = [];
+    const dot = shown.at(-1);
     for (const [field, name] of LINES) {
       const isStep = field !== "equity";
-      const drawn = only(shown, field, isStep ? isIn : Number.isFinite);
+      const drawn = isStep ? only([...shown, this.now], field, isIn) : shown;
       // A limit held before this page saw it: the day's from the day's start on.
       const isOfDay = (field === "start" || field === "stop") && this.dayStartMs > shown[0].t;
       const from = isOfDay ? Math.min(x(this.dayStartMs), x(drawn[0]?.t ?? 0)) : box.left;
       const d = isStep ? steps(drawn, field, x, y, from) : line(drawn, field, x, y);
       if (drawn.length > 0) parts.push(draw("path", { d, class: `line ${field}` }));
-      const last = shown.findLast((sample) => Number.isFinite(sample[field]))?.[field];
+      const last = (isStep ? this.now : dot)[field];
       if (isIn(last)) labels.push({ name, field, y: y(last) + 4 });
     }
     const wide = shown.filter(({ low, high }) => low < high).map((one) => [Math.max(box.left, x(one.from)), one]);
     parts.push(draw("path", { d: wide.map(([from, { t, low, high }]) => `M${from} ${y(low)}H${x(t)}V${y(high)}H${from}Z`).join(""), class: "area" }));
-    const dot = shown.at(-1);
     parts.push(draw("circle", { cx: x(dot.t), cy: y(dot.equity), r: 3, class: "dot" }));
     spread(labels, box.top + 8, box.bottom);
     for (const { name, field, y: at } of labels) {
@@ -281,9 +281,9 @@ export class Plot {
   drawdown(shown, x, box) {
     const known = only(shown, "down", Number.isFinite);
     const title = draw("text", { x: box.left, y: box.top - 6, class: "tick" }, "Drawdown");
-    if (known.length === 0) return [title];
-    const deepest = Math.max(...known.map((sample) => sample.down));
-    const limit = known.at(-1).limit;
+    const { limit } = this.now;
+    if (known.length === 0 && !Number.isFinite(limit)) return [title];
+    const deepest = Math.max(0, ...known.map((sample) => sample.down));
     const isLimitIn = Number.isFinite(limit) && (this.scale === "limits" || deepest >= limit);
     const depth = Math.max(deepest * 1.15, isLimitIn ? limit * 1.08 : 0, 0.01);
     const y = (value) => box.top + (value / depth) * (box.bottom - box.top);

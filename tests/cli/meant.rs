@@ -144,3 +144,27 @@ fn a_standard_output_that_is_only_read_shows_nothing() {
     }
     assert!(place.listing() == before);
 }
+
+#[test]
+fn a_mode_and_a_wish_of_other_programs_are_answered_with_the_command() {
+    let place = Place::paper();
+    for (typed, told) in [
+        (&["run", "testnet"][..], " run --network testnet`"),
+        (&["run", "--paper"], " run --network paper`"),
+        (&["run", "--mode", "testnet"], " run --network testnet`"),
+        (&["run", "--mode=mainnet"], " run --network mainnet`"),
+        (&["init", "testnet"], " init --network testnet`"),
+        (&["run", "-d"], "runs behind it: `systemctl start svc-guard`"),
+        (&["run", "--daemon"], "runs at its terminal until SIGTERM or Ctrl-C"),
+        (&["run", "elsewhere"], "unexpected argument 'elsewhere' found"),
+        (&["init", "-d"], "unexpected argument '-d' found"),
+        (&["pair", "--out", "b"], " client add --out b`"),
+        (
+            &["report", "--mode", "paper", "--day", "2026-11-28"],
+            " report --mode paper --from 2026-11-28 --to 2026-11-28`",
+        ),
+        (&["health", "--json"], "GET /healthz answers in JSON"),
+    ] {
+        place.refuses(typed, told);
+    }
+}

@@ -18,7 +18,7 @@ fn what_is_no_key_is_named_by_its_kind() {
     let place = Place::empty();
     let words = ["word"; 12].join(" ");
     for (typed, found) in [
-        ("\n", "holds no key but nothing"),
+        ("\n", "holds no key but an empty line"),
         ("0x0123\n", "but 4 hex digits"),
         (ACCOUNT, "but an address (40 hex digits)"),
         (words.as_str(), "but 12 words, as a seed phrase"),

@@ -35,6 +35,24 @@ fn a_secret_that_nobody_would_see_is_never_made() {
     assert_eq!(closed(&place, &["client", "add", "--out", place.path("b2").to_str().unwrap()]).status.code(), Some(0));
 }
 
+#[test]
+fn what_was_changed_is_told_also_where_standard_output_is_closed() {
+    let place = Place::paper();
+    let set = closed(&place, &["config", "set", "listen", "127.0.0.1:9"]);
+    assert_eq!(set.status.code(), Some(0));
+    let told = text(&set.stderr);
+    assert!(told.contains("standard output is closed: listen") && told.contains("-> 127.0.0.1:9\n"), "{told}");
+    // Who sends it nowhere wants none of it.
+    let null = place.command(&["config", "set", "listen", "127.0.0.1:8"]).stdout(Stdio::null()).output().unwrap();
+    assert_eq!((null.status.code(), text(&null.stderr).as_str()), (Some(0), ""));
+    // What is asked for and cannot be told is refused.
+    for asked in
+        [&["config", "get", "listen"][..], &["journal-show", "--mode", "paper"], &["report", "--mode", "paper"]]
+    {
+        refused(&closed(&place, asked), "standard output cannot be written, so nobody would see the answer");
+    }
+}
+
 /// A path that no command could name is refused at the first one, and what it would have made is not there.
 #[test]
 fn a_home_whose_path_is_no_text_is_refused() {
@@ -59,6 +77,39 @@ fn a_home_whose_path_is_no_text_is_refused() {
     // Who pulls the switch of such a home is heard all the same.
     let killed = by_flag(&["kill", "--reason", "x"]);
     assert!(killed.status.code() == Some(1) && home.join("kill").exists(), "{}", text(&killed.stderr));
+}
+
+/// No text of a command takes a terminal over, whatever the folder is called.
+#[test]
+fn a_home_whose_path_has_a_control_character_is_refused() {
+    let place = Place::empty();
+    for (name, shown) in [("a\u{1b}[31mb", "a\\x1b[31mb"), ("a\nb", "a\\x0ab"), ("a\u{9b}b", "a\\xc2\\x9bb")] {
+        let home = place.folder.path().join(name);
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("guard.toml"), NO_VENUE).unwrap();
+        let run = |args: &[&str]| {
+            let mut command = bare(&[]);
+            let output = ended(command.arg("--home").arg(&home).args(args));
+            for said in [&output.stdout, &output.stderr] {
+                assert!(!text(said).trim_end().contains(char::is_control), "{args:?}: {:?}", text(said));
+            }
+            output
+        };
+        for args in [&init(&[])[..], &["check-config"], &["run"], &["client", "add", "--out", "k"], &["notify", "test"]]
+        {
+            refused(
+                &run(args),
+                &format!("{shown}\" has a control character, so no command that names it could be typed again"),
+            );
+        }
+        // Who pulls its switch is heard, and the way out can be typed.
+        let killed = text(&run(&["kill", "--reason", "x"]).stderr);
+        assert!(home.join("kill").exists() && killed.contains(&format!("{shown}/kill'")), "{killed}");
+        _ = run(&["health"]);
+    }
+    let out = place.path("k\u{1b}[2J");
+    let add = place.command(&["client", "add", "--out"]).arg(&out).output().unwrap();
+    refused(&add, "has a control character");
 }
 
 #[test]

@@ -38,6 +38,9 @@ fn a_drawdown_halt_is_cleared_with_the_service_stopped_and_the_note_on_record() 
 
     let (code, said) = resume(&stand);
     assert!(code == Some(0) && said.contains("The drawdown halt is cleared"), "{said}");
+    let (_, equity) = said.split_once("the peak starts anew at ").unwrap();
+    let (_, cents) = equity.split_once(" USDC").unwrap().0.split_once('.').unwrap();
+    assert_eq!(cents.len(), 2, "{said}");
     assert!(said.contains("a service that starts today halts for the rest of the UTC day"), "{said}");
     let shown = run_with(&stand.home(), &["journal-show", "--mode", "paper"], "");
     let last: Value = serde_json::from_str(String::from_utf8(shown.stdout).unwrap().lines().last().unwrap()).unwrap();

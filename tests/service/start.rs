@@ -211,7 +211,7 @@ fn the_rules_are_priced_at_the_accounts_equity() {
     };
     let said = explain(&stand);
     assert!(said.contains("of the day's starting equity  = 500.00 USDC"), "{said}");
-    assert!(said.contains("In USDC at the account's equity now, 10000 USDC"), "{said}");
+    assert!(said.contains("In USDC at the account's equity now, 10000.00 USDC"), "{said}");
     let done = run_with(&stand.home(), &["config", "set", "equity_cap", "1000"], "");
     assert_eq!(done.status.code(), Some(0));
     let said = explain(&stand);
