@@ -233,12 +233,10 @@ fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
         Some(0) if orders == 0 && twaps == 0 => return None,
         Some(held) => {
             let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-            let is_one = held.saturating_add(orders).saturating_add(twaps) == 1;
-            let verb = if is_one { "is" } else { "are" };
             let (held, orders) = (many(held, "position"), many(orders, "order"));
             match guard.watch.flatten.twaps.known() {
-                Some(_) => format!("{held}, {orders} and {} {verb} left", many(twaps, "TWAP order")),
-                None => format!("{held} and {orders} {verb} left, and of TWAP orders nobody can say"),
+                Some(_) => format!("{held}, {orders} and {} are left", many(twaps, "TWAP order")),
+                None => format!("{held} and {orders} are left, and of TWAP orders nobody can say"),
             }
         }
     };
