@@ -164,6 +164,7 @@ impl Schedule {
         }
         let every_ms = self.overdraft_apart_ms(task);
         let is_soon = steady_ms < steady_from_ms;
+        let is_urgent = is_urgent && !(is_soon && self.yields_to_fills(&first));
         // Nothing else has the ledger read sooner without any hurry.
         let is_for_the_book = task.is_for_the_book() || task == Task::Ledger && is_soon && !is_urgent;
         let is_out_of_turn = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;

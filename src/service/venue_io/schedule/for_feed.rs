@@ -49,6 +49,13 @@ impl Schedule {
         HEAVY_WEIGHT.saturating_mul(turns.saturating_add(FOR_FEED))
     }
 
+    /// Whether a read out of turn takes no weight beyond its own, and waits for its turn without: the fills have found no room, and what
+    /// such reads overdraw is theirs.
+    pub(super) fn yields_to_fills(&self, due: &Due) -> bool {
+        let is_short = self.due.iter().any(|fills| fills.task == Task::Fills && fills.is_short);
+        due.task == Task::Orders && !due.is_for_feed && is_short
+    }
+
     /// Whether the fills take the next turn of the open orders, which weigh as much: they have just begun, or find no room. Who
     /// reads on at full pace meanwhile spends what would end the reading. What a venue that fails is asked again takes none.
     fn gives_turn(&self, every_ms: u64, begun_steady_ms: u64) -> bool {
