@@ -71,4 +71,6 @@ pub struct Pace {
     pub steady: bool,
     /// What is read now and then beside them.
     pub beside: bool,
+    /// Something has to go, or stays bare: what tells of that leaves nothing to the feed.
+    pub pressing: bool,
 }

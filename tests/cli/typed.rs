@@ -45,11 +45,13 @@ fn what_was_changed_is_told_also_where_standard_output_is_closed() {
     // Who sends it nowhere wants none of it.
     let null = place.command(&["config", "set", "listen", "127.0.0.1:8"]).stdout(Stdio::null()).output().unwrap();
     assert_eq!((null.status.code(), text(&null.stderr).as_str()), (Some(0), ""));
-    // What is asked for and cannot be told is refused.
+    // So does a program that starts this one with nowhere to write to, which looks the same as a closed one: nothing is refused for it.
     for asked in
         [&["config", "get", "listen"][..], &["journal-show", "--mode", "paper"], &["report", "--mode", "paper"]]
     {
-        refused(&closed(&place, asked), "standard output cannot be written, so nobody would see the answer");
+        let nowhere = fs::OpenOptions::new().read(true).write(true).open("/dev/null").unwrap();
+        let done = place.command(asked).stdout(nowhere).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{asked:?}: {}", text(&done.stderr));
     }
 }
 

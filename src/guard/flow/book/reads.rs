@@ -206,8 +206,8 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     }
     tell_depth(step);
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
-    // Where one moment fills a page nothing of it can be paged further.
-    let is_stuck = is_more && newest_ms == since_ms;
+    // Where one moment fills a page nothing of it can be paged further, and no page is read twice for rows of before it.
+    let is_stuck = is_more && newest_ms <= since_ms;
     let read_ms = if is_stuck { since_ms.saturating_add(1) } else { read_ms };
     if is_stuck {
         tell_moment(step, (FILLS_A_PAGE, "fills"), since_ms);
@@ -308,12 +308,13 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
     if step.guard.book.is_behind || !is_believed {
         return;
     }
-    let is_stuck = is_more && newest_ms == since_ms;
+    let is_stuck = is_more && newest_ms <= since_ms;
     if is_stuck {
         tell_moment(step, (FUNDINGS_A_PAGE, "payments of funding"), since_ms);
     }
     let read_ms = match is_more {
-        true => newest_ms.saturating_add(u64::from(is_stuck)),
+        true if is_stuck => since_ms.saturating_add(1),
+        true => newest_ms,
         false => shown_ms(step, begun_ms),
     };
     let book = &mut step.guard.book;

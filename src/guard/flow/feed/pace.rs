@@ -10,6 +10,8 @@ use crate::guard::state::risk::risk_state::Risk;
 
 /// What has happened is read after for so long.
 const CALM_FOR_MS: u64 = 3_000;
+/// What is bare for longer than a stop takes to be sent and answered is no fill that is being covered.
+const BARE_FOR_MS: u64 = 1_000;
 /// States are told again about every five seconds (observed). One that is older than this is read in its place: nobody waits
 /// until it is sure that a feed is dead.
 const TOLD_FOR_MS: u64 = 7_000;
@@ -30,7 +32,7 @@ pub(super) fn tell_wanted(step: &mut Step<'_>) {
 /// Says how often is read, where that has changed.
 pub(super) fn tell_pace(step: &mut Step<'_>) {
     let now_ms = step.now_ms;
-    let is_calm = is_calm(step.guard);
+    let (is_calm, pressing) = (is_calm(step.guard), is_pressing(step.guard, now_ms));
     let feed = &mut step.guard.feed;
     feed.calm_ms = is_calm.then(|| feed.calm_ms.unwrap_or(now_ms));
     let was_calm = feed.calm_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= CALM_FOR_MS);
@@ -39,11 +41,18 @@ pub(super) fn tell_pace(step: &mut Step<'_>) {
     feed.difference.take_if(|_| is_up);
     feed.down_ms = (!is_up).then(|| feed.down_ms.unwrap_or(now_ms));
     let is_told = [feed.as_of_ms, feed.orders_told_ms].iter().all(|at_ms| now_ms.saturating_sub(*at_ms) <= TOLD_FOR_MS);
-    let pace = Pace { steady: is_up && was_calm && is_told, beside: is_trusted && feed.tells_the_rest() };
+    let (steady, beside) = (is_up && was_calm && is_told, is_trusted && feed.tells_the_rest());
+    let pace = Pace { steady, beside, pressing };
     if pace != feed.pace {
         feed.pace = pace;
         step.effects.immediate.push(Command::Feed(FeedCommand::Pace(pace)));
     }
+}
+
+/// Whether all must go, or something was not covered at once.
+fn is_pressing(guard: &Guard, now_ms: u64) -> bool {
+    let is_bare = |since_ms: &u64| now_ms.saturating_sub(*since_ms) >= BARE_FOR_MS;
+    guard.must_be_flat() || guard.watch.bare_ms.values().any(is_bare)
 }
 
 /// Whether nothing is on its way and nothing is in doubt.

@@ -115,6 +115,24 @@ fn a_moment_of_more_payments_than_a_page_is_told() {
     assert_eq!(world.of_kind("funding").len(), FUNDINGS_A_PAGE + 1);
 }
 
+/// Pages of nothing but rows of before what was asked for are read once, and not on and on.
+#[test]
+fn a_page_of_older_rows_is_not_paged_further() {
+    let mut world = BookWorld::new(1, false);
+    world.live(70);
+    let (since_ms, begun_ms) = (world.venue.now, world.venue.now);
+    let row = world.venue.trade("ETH", dec!(1), dec!(100), None);
+    let older = |n: u64| -> Value {
+        let mut row = row.clone();
+        (row["time"], row["tid"]) = (json!(since_ms - 9), json!(n));
+        row
+    };
+    let rows: Vec<Value> = (0..u64::try_from(FILLS_A_PAGE).unwrap()).map(older).collect();
+    let fills: Vec<Fill> = serde_json::from_value(json!(rows)).unwrap();
+    world.step(Input::BookFills { page: Page::from(fills), since_ms, begun_ms });
+    assert!(world.guard.book.fills.read_ms() > since_ms, "the next page would be the same");
+}
+
 /// A full page of a day ahead, and then the truth again, in this life and the next.
 #[test]
 fn times_to_come_are_no_rows_and_move_nothing() {

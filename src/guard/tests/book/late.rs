@@ -24,6 +24,28 @@ fn late(has_feed: bool, act: fn(&mut BookWorld) -> Vec<Value>, seconds: u64) -> 
     (world, rows)
 }
 
+/// Has the venue show rows from here on.
+fn show(world: &mut BookWorld, rows: Vec<Value>) {
+    for row in rows {
+        match (row.get("delta"), row.get("fundingRate")) {
+            (Some(_), _) => world.venue.ledger.push(row),
+            (_, Some(_)) => world.venue.fundings.push(row),
+            _ => world.venue.fills.push(row),
+        }
+    }
+}
+
+/// The guard dies, and the next life begins; without a checkpoint its journal alone tells it of this one.
+fn live_on(world: &mut BookWorld, has_checkpoint: bool) {
+    if has_checkpoint {
+        world.take_checkpoint();
+    } else {
+        world.checkpoints.clear();
+    }
+    world.die(0);
+    world.rise();
+}
+
 fn sell(world: &mut BookWorld) -> Vec<Value> {
     world.venue.trade("ETH", dec!(-1), dec!(120), None);
     world.venue.fills.pop().into_iter().collect()
@@ -46,13 +68,7 @@ fn a_row_that_comes_late_is_found_and_explains_what_was_told() {
             let (mut world, rows) = late(has_feed, act, 200);
             assert_eq!((told(&world), adds_up(&world)), (1, true), "told, and begun anew: {rows:?}");
             let kept = world.journal.len();
-            for row in rows.clone() {
-                match (row.get("delta"), row.get("fundingRate")) {
-                    (Some(_), _) => world.venue.ledger.push(row),
-                    (_, Some(_)) => world.venue.fundings.push(row),
-                    _ => world.venue.fills.push(row),
-                }
-            }
+            show(&mut world, rows.clone());
             world.live(600);
             world.hold_to_record();
             let new = |kind: &str| world.journal[kept..].iter().filter(|event| event["kind"] == kind).count();
@@ -76,13 +92,7 @@ fn a_part_explains_nothing() {
 fn it_is_looked_for_by_the_next_life_too() {
     for has_checkpoint in [true, false] {
         let (mut world, rows) = late(false, sell, 200);
-        if has_checkpoint {
-            world.take_checkpoint();
-        } else {
-            world.checkpoints.clear();
-        }
-        world.die(0);
-        world.rise();
+        live_on(&mut world, has_checkpoint);
         world.live(130);
         world.venue.fills.extend(rows);
         world.live(600);
@@ -148,13 +158,7 @@ fn what_adds_up_by_chance_ends_no_look() {
 fn a_difference_is_told_by_the_next_life() {
     for has_checkpoint in [true, false] {
         let (mut world, _) = late(false, sell, 200);
-        if has_checkpoint {
-            world.take_checkpoint();
-        } else {
-            world.checkpoints.clear();
-        }
-        world.die(0);
-        world.rise();
+        live_on(&mut world, has_checkpoint);
         world.live(5);
         let texts: Vec<String> = world.guard.book.told(world.venue.now).map(|(text, _)| text).collect();
         assert!(texts.len() == 1 && texts[0].contains("the book does not add up"), "{has_checkpoint}: {texts:?}");
@@ -171,13 +175,7 @@ fn rows_of_before_the_first_sum_are_found() {
         let rows = act(&mut world);
         world.live(400);
         assert_eq!(told(&world), 0);
-        for row in rows {
-            match (row.get("delta"), row.get("fundingRate")) {
-                (Some(_), _) => world.venue.ledger.push(row),
-                (_, Some(_)) => world.venue.fundings.push(row),
-                _ => world.venue.fills.push(row),
-            }
-        }
+        show(&mut world, rows);
         world.live(900);
         world.hold_to_record();
         assert_eq!((told(&world), adds_up(&world)), (0, true));

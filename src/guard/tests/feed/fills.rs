@@ -73,6 +73,16 @@ fn a_kill_closes_what_a_fill_has_told_of() {
     }
 }
 
+#[test]
+fn what_must_go_presses_at_once() {
+    let mut desk = desk();
+    desk.step(Input::Tick);
+    assert!(!desk.guard.feed.pace.pressing);
+    desk.hold("ETH", dec!(0.4));
+    desk.step(Input::Kill { reason: "enough".into(), by: None, write_file: false, request: None });
+    assert!(desk.guard.feed.pace.pressing);
+}
+
 /// What never was is forgotten, also where nothing can be read.
 #[test]
 fn a_fill_that_no_read_shows_is_forgotten() {

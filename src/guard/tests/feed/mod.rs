@@ -360,6 +360,13 @@ fn reads_are_put_off_only_while_nothing_is_on_its_way() {
     desk.now += 100;
     let effects = desk.read_account(desk.now);
     assert!(pace(&effects).is_some_and(|pace| !pace.steady), "{effects:?}");
+    // It presses once it was not covered at once.
+    let since_ms = desk.guard.watch.bare_ms[&ETH];
+    for (passed_ms, presses) in [(999, false), (1_000, true)] {
+        desk.now = since_ms + passed_ms;
+        desk.step(Input::Tick);
+        assert_eq!(desk.guard.feed.pace.pressing, presses, "{passed_ms}");
+    }
 }
 
 #[test]

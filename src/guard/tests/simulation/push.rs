@@ -107,7 +107,7 @@ impl Push {
 
     /// How often something is read that is read so often without it.
     pub(in crate::guard::tests) fn paced(&self, what: Beside, every_ms: u64) -> u64 {
-        let Pace { steady, beside } = self.pace;
+        let Pace { steady, beside, .. } = self.pace;
         let audit_ms = match what {
             Beside::Values if steady => 30_000,
             Beside::Orders if steady => 120_000,

@@ -14,7 +14,7 @@ const MINUTE_MS: u64 = 60_000;
 impl Schedule {
     /// How often a task is read with this live feed, which is `every_ms` without one, after a read that began then.
     pub(super) fn paced(&self, task: Task, every_ms: u64, begun_steady_ms: u64) -> u64 {
-        let Pace { steady, beside } = self.pace;
+        let Pace { steady, beside, .. } = self.pace;
         let every_ms = if task == Task::Orders && self.gives_turn(every_ms, begun_steady_ms) {
             every_ms.saturating_mul(2)
         } else {
@@ -41,7 +41,7 @@ impl Schedule {
     pub(super) fn kept_for_feed(&self, due: &Due, steady_ms: u64) -> u32 {
         let is_asked_for = |fills: &Due| fills.is_known || fills.due_steady_ms < u64::MAX;
         let has_feed = self.due.iter().any(|due| due.task == Task::Fills && is_asked_for(due));
-        if due.task != Task::Orders || due.is_for_feed || !has_feed {
+        if due.task != Task::Orders || due.is_for_feed || !has_feed || self.pace.pressing {
             return 0;
         }
         let turns = MINUTE_MS.checked_div(self.intervals.orders_ms).filter(|_| steady_ms < due.steady_from_ms);
@@ -53,7 +53,7 @@ impl Schedule {
     /// such reads overdraw is theirs.
     pub(super) fn yields_to_fills(&self, due: &Due) -> bool {
         let is_short = self.due.iter().any(|fills| fills.task == Task::Fills && fills.is_short);
-        due.task == Task::Orders && !due.is_for_feed && is_short
+        due.task == Task::Orders && !due.is_for_feed && is_short && !self.pace.pressing
     }
 
     /// Whether the fills take the next turn of the open orders, which weigh as much: they have just begun, or find no room. Who

@@ -141,7 +141,7 @@ fn sockets_that_are_cut_while_a_bot_trades_are_back_at_once() {
             let before = life.read.len();
             life.schedule.set_pace(Pace::default());
             life.run(now_ms..now_ms + 2_000);
-            life.schedule.set_pace(Pace { steady, beside: true });
+            life.schedule.set_pace(Pace { steady, beside: true, pressing: false });
             life.run(now_ms + 2_000..now_ms + 20_000);
             let first = |of: Task| life.read.iter().skip(before).find(|(task, _)| *task == of);
             for task in [Task::Account, Task::Orders, Task::Fills] {
@@ -166,13 +166,34 @@ fn a_socket_that_is_cut_while_a_bot_trades_is_back_at_the_smallest_share() {
         let before = life.read.len();
         life.schedule.set_pace(Pace::default());
         life.run(now_ms..now_ms + 45_000);
-        life.schedule.set_pace(Pace { steady: false, beside: true });
+        life.schedule.set_pace(Pace { beside: true, ..Pace::default() });
         life.run(now_ms + 45_000..now_ms + 90_000);
         let fills =
             life.read.iter().skip(before).find(|(task, _)| *task == Task::Fills).map(|(_, at_ms)| at_ms - now_ms);
         assert!(fills.is_some_and(|after_ms| after_ms <= 2 * turn_ms), "{cut}: {fills:?}");
     }
     assert!(life.times(Task::Orders).len() >= 12, "{:?}", life.times(Task::Orders));
+}
+
+/// What has to go, or stays bare, is read as if there were no feed.
+#[test]
+fn what_presses_leaves_the_feed_nothing() {
+    for (pressing, left, times) in [(false, 450, 1), (true, 450, 2), (false, 1_000, 2)] {
+        let mut schedule = Schedule::new(&TASKS, &[Task::Fills], Intervals::for_budget(IP_BUDGET), IP_BUDGET);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
+        schedule.want(&FILLS, T0 + 300);
+        schedule.set_pace(Pace { pressing, ..Pace::default() });
+        schedule.left = left - 1;
+        schedule.want(&Read::OrdersNow, T0 + 300);
+        let begun = (T0 + 300..T0 + 6_000).filter(|now_ms| {
+            let is_begun = schedule.begin(Lane::Orders, *now_ms, |_, _| 0).is_some();
+            if is_begun {
+                schedule.done(Task::Orders, *now_ms, 5_000, true);
+            }
+            is_begun
+        });
+        assert_eq!(begun.count(), times, "{pressing} {left}");
+    }
 }
 
 /// Open orders that are read on at full pace spend what the fills wait for.
