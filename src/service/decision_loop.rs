@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::json;
 
 use self::backlog::Backlog;
+use self::lanes::Lanes;
 use self::uncovered::Uncovered;
 use self::worth::worth;
 use super::equity_keeper::EquityKeeper;
@@ -32,6 +33,7 @@ use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
 pub(super) mod backlog;
+mod lanes;
 mod uncovered;
 mod worth;
 
@@ -77,6 +79,8 @@ pub(super) struct Surroundings {
 pub(super) struct DecisionLoop {
     guard: Guard,
     around: Surroundings,
+    /// What came out of the inbox.
+    lanes: Lanes,
     /// Batches for the journal.
     backlog: Backlog,
     /// The journal's condition.
@@ -101,6 +105,7 @@ impl DecisionLoop {
         Self {
             guard,
             around,
+            lanes: Lanes::default(),
             backlog,
             health,
             waiting: HashMap::new(),
@@ -134,7 +139,8 @@ impl DecisionLoop {
             self.journal_health();
             self.backlog.flush()?;
             self.journal_room();
-            if self.shutdown_by_ms.is_some_and(|by_ms| self.guard.is_idle() || now_ms() >= by_ms) {
+            let is_idle = || self.guard.is_idle() && !self.lanes.have_requests();
+            if self.shutdown_by_ms.is_some_and(|by_ms| is_idle() || now_ms() >= by_ms) {
                 self.step(Input::SendsEnded);
                 return self.flush_all();
             }
@@ -143,6 +149,10 @@ impl DecisionLoop {
 
     fn next(&mut self, patience: Duration) -> Result<Message, RecvTimeoutError> {
         let inbox = &self.around.inbox;
+        self.lanes.fill(|| inbox.try_recv().ok());
+        if let Some(message) = self.lanes.next() {
+            return Ok(message);
+        }
         let expected = std::mem::take(&mut self.is_expecting).then(|| look_out(AWAKE, || inbox.try_recv().ok()));
         expected.flatten().map_or_else(|| inbox.recv_timeout(patience), Ok)
     }
@@ -233,7 +243,7 @@ impl DecisionLoop {
             journal: self.health.condition(),
             backlog: self.backlog.len(),
             queues: [
-                ("inbox", self.around.inbox.len(), INBOX),
+                ("inbox", self.around.inbox.len().saturating_add(self.lanes.len()), 2 * INBOX),
                 ("journal", waiting, room),
                 reads,
                 ("own_sends", own, QUEUE),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::base::address::Address;
 use crate::base::sync::lock;
 
-/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
+/// Messages that wait for the decision loop at most, beside as many that it has taken out. Whoever sends waits while it is full, but for those who have a
 /// client waiting, who answer `busy` instead.
 pub(super) const INBOX: usize = 1024;
 /// Signed requests among them, of all clients.
