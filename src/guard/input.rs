@@ -194,6 +194,13 @@ pub enum Input {
     Behind(bool),
     /// Something went wrong outside a request. Never contains a key.
     Trouble(String),
+    /// Reads of one kind bring nothing, or do again (`None`).
+    ReadFails {
+        /// What is read, as it is told of.
+        name: &'static str,
+        /// Why they bring nothing. Never contains a key.
+        text: Option<String>,
+    },
     /// The service stops: no new request is taken.
     Shutdown {
         /// The signal.

@@ -125,6 +125,11 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Trouble(text) => {
             step.record(Trouble::new(text));
         }
+        Input::ReadFails { name, text: Some(text) } => {
+            step.record(Trouble::new(text.clone()));
+            step.guard.failing_reads.insert(name, text);
+        }
+        Input::ReadFails { name, text: None } => _ = step.guard.failing_reads.remove(name),
         Input::Shutdown { reason } => shutdown::on_shutdown(step, reason),
         Input::SendsEnded => shutdown::on_sends_ended(step),
         Input::Tick => {

@@ -79,12 +79,14 @@ pub(crate) fn typed(guard: &Guard, mut alerts: Vec<Alert>) -> Vec<Alert> {
 fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String, Option<u64>)> {
     let account = guard.view.account.as_ref().filter(|_| !guard.is_account_older());
     let reads = [
-        (AlertCode::AccountStale, "the account", account.map(|account| account.shown_ms()), guard.account_max_age_ms()),
-        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
+        (AlertCode::AccountStale, "account", account.map(|account| account.shown_ms()), guard.account_max_age_ms()),
+        (AlertCode::OrdersStale, "open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
         (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
     ];
-    reads.into_iter().filter_map(move |(code, what, at_ms, limit_ms)| {
-        let Some(at_ms) = at_ms else { return Some((code, format!("{what}: not read yet"), None)) };
+    reads.into_iter().filter_map(move |(code, name, at_ms, limit_ms)| {
+        let what = if code == AlertCode::PriceStale { name.to_owned() } else { format!("the {name}") };
+        let why = guard.failing_reads.get(name).map_or_else(String::new, |why| format!("; {why}"));
+        let Some(at_ms) = at_ms else { return Some((code, format!("{what}: not read yet{why}"), None)) };
         if now_ms.saturating_sub(at_ms) <= limit_ms {
             return None;
         }
@@ -92,7 +94,7 @@ fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String,
         let text = if code == AlertCode::AccountStale && guard.is_account_held(now_ms) {
             format!("{what}: the venue's answers stand still, as of over {limit} ago")
         } else {
-            format!("{what}: last read over {limit} ago")
+            format!("{what}: last read over {limit} ago{why}")
         };
         Some((code, text, Some(at_ms.saturating_add(limit_ms))))
     })

@@ -7,7 +7,7 @@ use super::fixture::*;
 use super::halting::{desk, explain};
 use super::settling;
 use crate::base::moment::utc;
-use crate::guard::{AlertCode, Guard, Input, Mode};
+use crate::guard::{AlertCode, Effects, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
 
@@ -81,6 +81,24 @@ fn what_is_too_old_is_told_in_seconds() {
         told.starts_with("this machine's clock is 1.5 s behind the venue's") && told.contains("timedatectl"),
         "{told}"
     );
+}
+
+#[test]
+fn what_is_too_old_is_told_with_why_it_is_not_read() {
+    let mut desk = Desk::live();
+    let told = |desk: &Desk| (text(desk, "account_stale"), text(desk, "price_stale"));
+    let why = |desk: &mut Desk, text: Option<&str>| {
+        desk.step(Input::ReadFails { name: "account", text: text.map(str::to_owned) })
+    };
+    let of = |effects: &Effects| effects.records.iter().filter(|record| record.kind == "error").count();
+    assert_eq!(of(&why(&mut desk, Some("reading the account fails: connection refused"))), 1);
+    desk.now += 15_001;
+    let [account, prices] =
+        ["the account: last read over 5 s ago", "prices: last read over 5 s ago"].map(str::to_owned);
+    let with_why = format!("{account}; reading the account fails: connection refused");
+    assert_eq!(told(&desk), (with_why, prices.clone()), "of its own read alone");
+    assert_eq!(of(&why(&mut desk, None)), 0);
+    assert_eq!(told(&desk), (account, prices));
 }
 
 /// While nobody can say which stops rest, it is not said that there is none.

@@ -269,10 +269,10 @@ impl Poller {
     /// Reports a read that brings nothing once, not at every try, and that it works again.
     fn note(&self, name: &'static str, problem: Option<&ReadError>) -> Result<(), String> {
         match self.board.note(name, problem) {
-            Some(News::Trouble(text)) => self.tell(Input::Trouble(text)),
+            Some(News::Trouble(text)) => self.tell(Input::ReadFails { name, text: Some(text) }),
             Some(News::Works) => {
                 log::line(Level::Info, format_args!("reading the {name} works again"));
-                Ok(())
+                self.tell(Input::ReadFails { name, text: None })
             }
             None => Ok(()),
         }
