@@ -3,6 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use super::lack::Lack;
 use super::lenient;
 use crate::base::address::{Address, Cloid};
 
@@ -45,6 +46,21 @@ pub struct BookRecord {
     /// The fills of each market's newest moment, where others of it may still come.
     #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<MomentRecord>,
+    /// What it was told to lack.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<ToldRecord>,
+}
+
+/// Something that the book was told to lack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldRecord {
+    /// As it was told.
+    pub text: String,
+    /// When, UTC ms.
+    pub at_ms: u64,
+    /// Of when, and what of it has not come since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<Lack>,
 }
 
 /// The fills of a market's newest moment.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::lack::Lack;
 use super::risk_record::HaltDetails;
 use super::text::Text;
 use crate::base::address::Address;
@@ -260,16 +261,6 @@ impl<'a> Trouble<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         Trouble { text: text.into(), lacks: None }
     }
-}
-
-/// A time of which rows may be missing in the book.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Lack {
-    /// When the first of them would be, UTC ms; `None` where that is not known.
-    pub from_ms: Option<u64>,
-    /// When the last of them would be.
-    pub to_ms: Option<u64>,
 }
 
 /// The service ended.

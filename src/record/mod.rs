@@ -13,6 +13,7 @@ pub mod event;
 pub mod event_page;
 pub mod events;
 pub mod kill_answer;
+pub mod lack;
 mod lenient;
 pub mod minute_record;
 pub mod money;

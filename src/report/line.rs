@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::base::address::Cloid;
 use crate::base::cloid_prefix::{GUARD, is_derived};
-use crate::record::events::Lack;
+use crate::record::lack::Lack;
 
 /// The head of an event.
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use crate::guard::state::book::held::Link;
 use crate::guard::state::guard::Guard;
 use crate::record::book_record::{BookRecord, TransferRecord};
 use crate::record::event::{Event, Kind};
-use crate::record::events::{Lack, Trouble};
+use crate::record::events::Trouble;
+use crate::record::lack::Lack;
 use crate::venue::action::Action;
 use crate::venue::fill::FillId;
 
@@ -48,9 +49,12 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
             book.sum_funding(row);
             book.fundings.insert_next(FundingId::first(row.time, &row.coin));
         }
-        Kind::Error(Trouble { lacks: Some(Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) }), .. }) => {
-            book.chains.settle(event.at_ms);
-            book.chains.forget_gap(*from_ms, *to_ms);
+        Kind::Error(Trouble { lacks: Some(lacks), text }) => {
+            if let Lack { from_ms: Some(from_ms), to_ms: Some(to_ms), .. } = lacks {
+                book.chains.settle(event.at_ms);
+                book.chains.forget_gap(*from_ms, *to_ms);
+            }
+            book.told.add(text, Some(lacks.clone()), event.at_ms);
         }
         Kind::Balance(balance) => {
             book.restore_balance(balance);

@@ -111,17 +111,23 @@ fn newest(step: &Step<'_>) -> Option<Candidate> {
     })
 }
 
-/// A unified account is read by two answers, the balance and what is held, at prices of two moments, and with rows between
-/// them or not. So a later read that adds up proves the book, and the one that did not was of such moments.
+/// One read can be wrong. A unified account is read by two answers, the balance and what is held, at prices of two moments, and with
+/// rows between them or not. So a later read that adds up proves the book. Of any other account rows there and back may be hidden
+/// then: they are looked for.
 fn adds_up_by_now(step: &mut Step<'_>, candidate: &Candidate) -> Option<(Candidate, Decimal)> {
     let is_caught_up = step.guard.book.fill_reads.read_ms.is_some();
-    let newest = newest(step).filter(|_| is_caught_up && candidate.mode == AccountMode::Unified)?;
+    let newest = newest(step).filter(|newest| is_caught_up && newest.mode == candidate.mode)?;
     let audit = &mut step.guard.book.audit;
     if newest.standing.at_ms <= audit.looked_ms {
         return None;
     }
     audit.looked_ms = newest.standing.at_ms;
-    let difference = step.guard.book.account.compare(newest.standing).filter(|difference| !differs(*difference))?;
+    let book = &mut step.guard.book;
+    let difference = book.account.compare(newest.standing).filter(|difference| !differs(*difference))?;
+    if candidate.mode != AccountMode::Unified {
+        let stretch = stretch(book, candidate, step.now_ms);
+        book.unexplained.add(stretch);
+    }
     Some((newest, difference))
 }
 
@@ -263,6 +269,14 @@ fn cannot_say(book: &Book, candidate: &Candidate, difference: Decimal) -> &'stat
     }
 }
 
+/// The time since the last read that was compared, in which something came that no row tells of.
+fn stretch(book: &Book, candidate: &Candidate, told_ms: u64) -> Stretch {
+    let to_ms = candidate.standing.at_ms;
+    let opened_ms = book.account.opening().map_or(to_ms, |opening| opening.at_ms);
+    let since_ms = book.audit.last.as_ref().map_or(opened_ms, |(standing, _)| standing.at_ms);
+    Stretch { since_ms, to_ms, usdc: None, told_ms }
+}
+
 fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
     let Some(opening) = step.guard.book.account.opening() else { return };
     let swallowed = step.guard.book.audit.swallowed.round_dp(6);
@@ -280,11 +294,9 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
         utc(opening.at_ms)
     );
     step.record(Trouble::new(&text));
-    let now_ms = step.now_ms;
     let book = &mut step.guard.book;
-    let since_ms = book.audit.last.as_ref().map_or(opening.at_ms, |(standing, _)| standing.at_ms);
-    let to_ms = candidate.standing.at_ms;
-    book.unexplained.add(Stretch { since_ms, to_ms, usdc: Some(difference), told_ms: now_ms });
+    let stretch = Stretch { usdc: Some(difference), ..stretch(book, candidate, step.now_ms) };
+    book.unexplained.add(stretch);
     book.audit.discrepancies = book.audit.discrepancies.saturating_add(1);
 }
 

@@ -8,7 +8,8 @@ use crate::guard::flow::book::rows::{self, Told};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::unexplained::looked;
 use crate::guard::state::guard::Guard;
-use crate::record::events::{Lack, Trouble};
+use crate::record::events::Trouble;
+use crate::record::lack::Lack;
 use crate::venue::fill::Fill;
 use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page, Unread};
 use crate::venue::info::LedgerUpdate;
@@ -58,8 +59,9 @@ pub(super) fn ask(step: &mut Step<'_>) {
 /// Has all read again that may explain what did not add up.
 fn look_for_late(step: &mut Step<'_>) {
     let (now_ms, guard) = (step.now_ms, &mut *step.guard);
-    let since_ms = guard.risk.ledger_since_ms(&guard.clock);
     if guard.book.unexplained.look(now_ms) {
+        let since_ms = guard.risk.ledger_since_ms(&guard.clock);
+        let since_ms = since_ms.min(guard.book.unexplained.since_ms().unwrap_or(since_ms));
         guard.book.fill_reads.want_once(now_ms);
         guard.book.funding_reads.want_once(now_ms);
         step.effects.immediate.push(Command::Read(Read::LedgerSoon { since_ms }));
@@ -110,12 +112,10 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
     let times = || page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
     let newest_ms = times().filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
     let ahead_ms = times().filter(|time_ms| *time_ms > latest_ms).max();
-    let text = match (ahead_ms, page.unread.first()) {
-        (Some(ahead_ms), _) => ahead_text(kind, ahead_ms),
-        (None, Some(first)) => unread_text(kind, first, page.unread.len()),
-        (None, None) => String::new(),
-    };
-    let lacks = Some(&page.unread).filter(|unread| ahead_ms.is_none() && !unread.is_empty());
+    let ahead = ahead_ms.map(|ahead_ms| ahead_text(kind, ahead_ms));
+    let unread = page.unread.first().map(|first| unread_text(kind, first, page.unread.len()));
+    let text = ahead.into_iter().chain(unread).collect::<Vec<_>>().join("; ");
+    let lacks = Some(&page.unread).filter(|unread| !unread.is_empty());
     Shown { newest_ms, text, lacks: lacks.map(|unread| lack_of(unread)), is_believed: ahead_ms.is_none() }
 }
 
@@ -135,7 +135,7 @@ fn unread_text(kind: &str, first: &Unread, count: usize) -> String {
 fn lack_of(unread: &[Unread]) -> Lack {
     let is_dated = unread.iter().all(|row| row.time.is_some());
     let times = || unread.iter().filter_map(|row| row.time).filter(|_| is_dated);
-    Lack { from_ms: times().min(), to_ms: times().max() }
+    Lack::between(times().min(), times().max())
 }
 
 const LEDGER: &str = "userNonFundingLedgerUpdates";
@@ -146,7 +146,7 @@ pub(crate) fn on_ledger_ahead(step: &mut Step<'_>, updates: &[LedgerUpdate]) {
     let Some(ahead) = updates.iter().find(|update| update.time > latest_ms) else { return };
     let text = ahead_text(LEDGER, ahead.time);
     if step.guard.book.is_ledger_news(&text) {
-        tell(step, text, None);
+        tell(step, &text, None);
     }
 }
 
@@ -160,11 +160,11 @@ pub(crate) fn on_ledger_lacks(step: &mut Step<'_>, unread: &[Unread], cut: Optio
             utc(from_ms),
             utc(to_ms)
         );
-        (text, Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) })
+        (text, Lack::between(Some(from_ms), Some(to_ms)))
     });
     for (text, lacks) in unread.into_iter().chain(cut) {
         if step.guard.book.is_ledger_news(&text) {
-            tell(step, text, Some(lacks));
+            tell(step, &text, Some(lacks));
         }
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     // The feed may have told of the newest ones first; only the moment that two pages share is shown twice.
     let shown_now = fills.iter().filter(|fill| fill.time > since_ms || is_new(fill)).count();
     if step.guard.book.fill_reads.is_news(&text) {
-        tell(step, text, lacks);
+        tell(step, &text, lacks);
     }
     if is_believed {
         step.guard.book.fill_reads.on_answer(begun_ms, shown_now, is_more);
@@ -234,10 +234,7 @@ fn tell_moment(step: &mut Step<'_>, (page, rows): (usize, &str), at_ms: u64) {
          missing in the book",
         utc(at_ms)
     );
-    let now_ms = step.now_ms;
-    if step.guard.book.told(now_ms).all(|(told, _)| *told != text) {
-        tell(step, text, Some(Lack { from_ms: Some(at_ms), to_ms: Some(at_ms) }));
-    }
+    tell(step, &text, Some(Lack::between(Some(at_ms), Some(at_ms))));
 }
 
 /// The venue shows its last fills alone: where the first ones of a long absence are not among them, that is told.
@@ -253,7 +250,7 @@ fn tell_depth(step: &mut Step<'_>) {
             utc(since_ms),
             utc(first_ms)
         );
-        tell(step, text, Some(Lack { from_ms: Some(since_ms), to_ms: Some(first_ms) }));
+        tell(step, &text, Some(Lack::between(Some(since_ms), Some(first_ms))));
     }
 }
 
@@ -272,7 +269,8 @@ fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
                 to_wire(gap.from),
                 to_wire(gap.to)
             );
-            tell(step, text, Some(Lack { from_ms: Some(gap.from_ms), to_ms: Some(gap.to_ms) }));
+            let (coin, size) = (Some(gap.coin.clone()), Some(gap.left()));
+            tell(step, &text, Some(Lack { coin, size, ..Lack::between(Some(gap.from_ms), Some(gap.to_ms)) }));
         } else {
             step.guard.book.chains.gaps.push(gap);
             step.guard.book.fill_reads.want(now_ms.saturating_add(TRY_AGAIN_MS));
@@ -280,11 +278,14 @@ fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
     }
 }
 
-/// Tells of something that the book lacks.
-fn tell(step: &mut Step<'_>, text: String, lacks: Option<Lack>) {
-    step.record(Trouble { text: (&text).into(), lacks });
+/// Tells of something that the book lacks, once in a day.
+fn tell(step: &mut Step<'_>, text: &str, lacks: Option<Lack>) {
     let now_ms = step.now_ms;
-    step.guard.book.tell(text, now_ms);
+    if step.guard.book.told.has(text, now_ms) {
+        return;
+    }
+    step.record(Trouble { text: text.into(), lacks: lacks.clone() });
+    step.guard.book.told.add(text, lacks, now_ms);
 }
 
 /// Takes in payments of funding from `since_ms` on.
@@ -292,7 +293,7 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
     let Shown { newest_ms, text, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
     let is_more = page.count() >= FUNDINGS_A_PAGE;
     if step.guard.book.funding_reads.is_news(&text) {
-        tell(step, text, lacks);
+        tell(step, &text, lacks);
     }
     if is_believed {
         step.guard.book.funding_reads.on_answer(begun_ms, page.rows.len(), is_more);

@@ -215,5 +215,6 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     step.guard.book.audit.ledger_ms = step.guard.book.audit.ledger_ms.max(begun_ms);
     let ago_ms = step.now_ms.saturating_sub(begun_ms);
     let read_ms = step.guard.clock.earliest_ms().saturating_sub(ago_ms);
-    step.guard.book.transfers.forget_before(read_ms.saturating_sub(TRANSFERS_KEPT_MS));
+    let keep_ms = step.guard.book.keep_ms();
+    step.guard.book.transfers.forget_before(read_ms.saturating_sub(TRANSFERS_KEPT_MS).min(keep_ms));
 }

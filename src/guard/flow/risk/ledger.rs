@@ -22,6 +22,9 @@ pub(crate) fn shows_ms(guard: &Guard, now_ms: u64) -> u64 {
 /// What came more than so many times as long ago has its company in the ledger by then.
 const LONG: u64 = 30;
 
+/// Rows are judged from a little before those that are asked for: the clocks may have been taken to be further apart then.
+const SLACK_MS: u64 = 60_000;
+
 /// A loss is made sure of for ten seconds at most; from the middle of that on no flow waits for the account's mode.
 const PRESSED_MS: u64 = 5_000;
 
@@ -30,6 +33,10 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     book::on_ledger_ahead(step, updates);
     book::on_ledger(step, updates, begun_ms);
     let Some(mode) = step.guard.risk.mode else { return };
+    // What is read again for the book alone was judged when it was new, and what of it comes later still counts as profit or loss.
+    let since_ms = step.guard.risk.ledger_since_ms(&step.guard.clock).saturating_sub(SLACK_MS);
+    let updates: Vec<LedgerUpdate> = updates.iter().filter(|update| update.time >= since_ms).cloned().collect();
+    let updates = updates.as_slice();
     if is_early(step.guard, updates, begun_ms) {
         return ask_again(step);
     }

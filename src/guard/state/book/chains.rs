@@ -63,6 +63,11 @@ impl Gap {
         })
     }
 
+    /// What of the way between both no fill has shown yet.
+    pub(crate) fn left(&self) -> Decimal {
+        self.left
+    }
+
     fn take(&mut self, link: &Link) {
         self.left = self.left.saturating_sub(link.after.saturating_sub(link.before));
         self.note(link.id);

@@ -11,6 +11,7 @@ pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
 pub(crate) mod sums;
+pub(crate) mod told;
 pub(crate) mod unexplained;
 
 use crate::guard::state::book::audit::{Audit, Foreign};
@@ -20,6 +21,7 @@ use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
 use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
+use crate::guard::state::book::told::{TOLD_FOR_MS, Told};
 use crate::guard::state::book::unexplained::{Stretch, Unexplained};
 use crate::guard::state::risk::modes::mode_of;
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
@@ -29,8 +31,7 @@ use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What of the book went wrong is told for so long: a day is enough to see it.
-const TOLD_FOR_MS: u64 = 86_400_000;
+/// Texts about the ledger's entries that are kept in mind.
 const MOST_TOLD: usize = 8;
 /// The sum is written down so often: what account and book came apart by came after the last time.
 const WRITTEN_MS: u64 = 3_600_000;
@@ -103,8 +104,7 @@ pub(crate) struct Book {
     pub(crate) account: Account,
     pub(crate) audit: Audit,
     pub(crate) unexplained: Unexplained,
-    /// What went wrong, with the time.
-    told: Vec<(String, u64)>,
+    pub(crate) told: Told,
     /// From when on fills were asked for and the first ones that the venue has of them, where these may not be all.
     pub(crate) oldest_shown: Option<(u64, u64)>,
     /// Rows that came and could not be written.
@@ -143,13 +143,6 @@ impl Book {
         self.fills.is_known(&fill.id()) && !(is_behind && self.chains.lacks(fill))
     }
 
-    /// Keeps in mind that something went wrong.
-    pub(crate) fn tell(&mut self, text: String, now_ms: u64) {
-        self.told.push((text, now_ms));
-        let over = self.told.len().saturating_sub(MOST_TOLD);
-        self.told.drain(..over);
-    }
-
     /// Whether this was not told of the ledger's entries yet.
     pub(crate) fn is_ledger_news(&mut self, text: &str) -> bool {
         let is_news = !self.ledger_told.iter().any(|told| told == text);
@@ -164,8 +157,8 @@ impl Book {
     /// What went wrong in the last day and still is, with the time.
     pub(crate) fn told(&self, now_ms: u64) -> impl Iterator<Item = (String, u64)> {
         let differs = self.unexplained.stretches().filter_map(|stretch| Some((stretch.text()?, stretch.told_ms)));
-        let told = self.told.iter().cloned().chain(differs);
-        told.filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS)
+        let differs = differs.filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS);
+        self.told.now(now_ms).map(|told| (told.text.clone(), told.at_ms)).chain(differs)
     }
 
     /// What a restart must know of it; nothing where it begins with the restart as well.
@@ -186,6 +179,7 @@ impl Book {
             opened: positions.filter_map(|(coin, held)| Some((coin.clone(), held.opened_ms?))).collect(),
             gaps: self.chains.gap_records(),
             moments: self.chains.moment_records(self.fills.before_ms()),
+            told: self.told.now(now_ms).cloned().collect(),
         };
         let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
         is_read.then_some(record)
@@ -213,6 +207,7 @@ impl Book {
     /// is not known.
     pub(crate) fn sum_fill(&mut self, fill: &money::Fill) {
         self.audit.note_row(fill.time);
+        self.told.take(fill);
         if !is_core(&fill.coin) {
             let notional = fill.px.saturating_mul(fill.size).abs();
             let most = notional.saturating_add(fill.fee.abs()).saturating_add(fill.closed_pnl.abs());
@@ -319,6 +314,7 @@ impl Book {
             sum.unexplained.into_iter().for_each(|record| self.unexplained.add(stretch_of(record)));
             sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
         }
+        record.told.into_iter().for_each(|told| self.told.restore(told));
         record.gaps.into_iter().for_each(|gap| self.chains.restore_gap(gap));
         let opened: BTreeMap<String, u64> = record.opened.into_iter().collect();
         for (coin, after, time_ms) in record.positions {

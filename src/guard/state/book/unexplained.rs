@@ -54,10 +54,20 @@ pub(crate) struct Unexplained {
 }
 
 impl Unexplained {
-    /// Keeps one in mind.
+    /// Keeps one in mind. It puts no look off. Those of no amount that follow one another are one, however often reads are wrong.
     pub(crate) fn add(&mut self, stretch: Stretch) {
-        (self.next_ms, self.pause_ms) = (stretch.told_ms.saturating_add(FIRST_MS), FIRST_MS);
-        self.stretches.push_back(stretch);
+        let next_ms = stretch.told_ms.saturating_add(FIRST_MS);
+        self.next_ms = if self.stretches.is_empty() { next_ms } else { self.next_ms.min(next_ms) };
+        self.pause_ms = FIRST_MS;
+        let last = self.stretches.back_mut().filter(|last| last.usdc.is_none() && stretch.usdc.is_none());
+        let is_next = |last: &&mut Stretch| {
+            stretch.since_ms.saturating_sub(last.to_ms) < FIRST_MS
+                && stretch.to_ms.saturating_sub(last.since_ms) < BEFORE_MS
+        };
+        match last.filter(is_next) {
+            Some(last) => (last.to_ms, last.told_ms) = (last.to_ms.max(stretch.to_ms), stretch.told_ms),
+            None => self.stretches.push_back(stretch),
+        }
         let over = self.stretches.len().saturating_sub(MOST);
         self.stretches.drain(..over);
     }

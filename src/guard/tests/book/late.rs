@@ -181,3 +181,94 @@ fn rows_of_before_the_first_sum_are_found() {
         assert_eq!((told(&world), adds_up(&world)), (0, true));
     }
 }
+
+/// The ledger is asked for as far back as the rest, and what it shows then is no flow of now for the risk.
+#[test]
+fn a_row_of_the_ledger_that_comes_hours_late_is_found() {
+    for hours in [2, 6] {
+        let (mut world, rows) = late(false, deposit, 200);
+        for _ in 0..hours * 6 {
+            world.venue.now += 590_000;
+            world.live(10);
+        }
+        let flows = |world: &BookWorld| world.risk.iter().filter(|record| record["kind"] == "flow").count();
+        assert_eq!((told(&world), flows(&world)), (1, 0), "{hours}");
+        show(&mut world, rows);
+        for _ in 0..12 {
+            world.venue.now += 590_000;
+            world.live(10);
+        }
+        world.hold_to_record();
+        assert_eq!((told(&world), flows(&world), adds_up(&world)), (0, 0, true), "{hours}");
+    }
+}
+
+/// Neither what it shows nor what the next read differs from it by is taken for money, and nothing begins anew with it.
+#[test]
+fn one_read_that_is_wrong_is_no_difference() {
+    for off in [dec!(50), dec!(-0.01)] {
+        let (mut world, _) = late(false, |_| Vec::new(), 1);
+        world.off = std::iter::once(off).chain(std::iter::repeat_n(Decimal::ZERO, 400)).collect();
+        world.live(300);
+        let sums = world.of_kind("balance");
+        let differ = |sum: &&&Value| sum["difference"] != "0";
+        assert_eq!((told(&world), sums.iter().filter(differ).count()), (0, 0), "{off}: {sums:?}");
+        assert!(world.of_kind("error").is_empty(), "{:?}", world.of_kind("error"));
+    }
+}
+
+/// What went there and back is looked for all the same, though the account has shown only once that something was missing.
+#[test]
+fn rows_there_and_back_are_looked_for_after_one_read_that_differs() {
+    let (mut world, mut rows) = late(false, deposit, 1);
+    world.venue.now += 500;
+    world.venue.deposit(dec!(-50));
+    rows.extend(world.venue.ledger.pop());
+    world.live(200);
+    assert_eq!(told(&world), 0, "{:?}", world.of_kind("error"));
+    show(&mut world, rows);
+    world.live(600);
+    world.hold_to_record();
+    assert_eq!(world.of_kind("transfer").len(), 2);
+}
+
+/// Two fills of a market, the first of which the venue does not show; it moved nothing but its fee.
+fn broken(world: &mut BookWorld) -> Vec<Value> {
+    world.venue.trade("BTC", dec!(1), dec!(100), None);
+    world.live(5);
+    world.venue.trade("BTC", dec!(1), dec!(100), None);
+    let hidden = world.venue.fills.pop().unwrap();
+    world.venue.now += 1_000;
+    world.venue.trade("BTC", dec!(1), dec!(100), None);
+    vec![hidden]
+}
+
+/// Of fills that are missing, and of the amount that they were off by.
+fn told_of(world: &BookWorld, text: &str) -> usize {
+    world.guard.book.told(world.venue.now).filter(|(told, _)| told.contains(text)).count()
+}
+
+/// Told once, for as long as they are missing, whatever restarts lie between.
+#[test]
+fn fills_that_are_missing_are_told_of_until_they_have_come() {
+    const MISSING: &str = "fills in BTC";
+    for has_checkpoint in [None, Some(false), Some(true)] {
+        let (mut world, rows) = late(false, broken, 200);
+        let errors = |world: &BookWorld| {
+            let texts = world.of_kind("error").into_iter().map(|error| error["text"].as_str().unwrap());
+            texts.filter(|text| text.contains(MISSING)).count()
+        };
+        for _ in 0..2 {
+            has_checkpoint.into_iter().for_each(|has_checkpoint| live_on(&mut world, has_checkpoint));
+            world.live(5);
+            assert_eq!((told_of(&world, MISSING), errors(&world)), (1, 1), "{has_checkpoint:?}");
+        }
+        show(&mut world, rows);
+        world.venue.fills.sort_by_key(|fill| fill["time"].as_u64());
+        world.live(700);
+        world.hold_to_record();
+        assert_eq!((told(&world), errors(&world)), (0, 1), "{has_checkpoint:?}: {:?}", world.of_kind("error"));
+        has_checkpoint.into_iter().for_each(|has_checkpoint| live_on(&mut world, has_checkpoint));
+        assert_eq!(told(&world), 0, "{has_checkpoint:?}");
+    }
+}

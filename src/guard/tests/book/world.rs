@@ -20,7 +20,7 @@ pub(super) struct BookWorld {
     pub(super) guard: Guard,
     pub(super) journal: Vec<Value>,
     pub(super) checkpoints: Vec<(Value, usize)>,
-    risk: Vec<Value>,
+    pub(super) risk: Vec<Value>,
     pub(super) reads: VecDeque<Read>,
     pub(super) has_feed: bool,
     /// Whether answers lack what has just happened.
