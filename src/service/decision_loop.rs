@@ -142,7 +142,19 @@ impl DecisionLoop {
             let is_idle = || self.guard.is_idle() && !self.lanes.have_requests();
             if self.shutdown_by_ms.is_some_and(|by_ms| is_idle() || now_ms() >= by_ms) {
                 self.step(Input::SendsEnded);
+                self.turn_away_all();
                 return self.flush_all();
+            }
+        }
+    }
+
+    /// Answers those who still wait to be heard: nobody judges them any more.
+    fn turn_away_all(&mut self) {
+        let inbox = &self.around.inbox;
+        let waiting = std::iter::from_fn(|| self.lanes.next()).chain(inbox.try_iter().take(INBOX));
+        for message in waiting {
+            if let Message::Exchange { reply, .. } | Message::Kill { reply, .. } = message {
+                reply.answer(Reply::stopping());
             }
         }
     }

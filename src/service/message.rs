@@ -59,16 +59,16 @@ pub(super) enum OwnSocket {
     Lost,
 }
 
-/// Where one answer goes. Never waits: whoever answers may be the journal's thread.
+/// Where one answer goes. Never waits: whoever answers may be the journal's thread. Dropped, it says that none came.
 pub(super) struct Responder {
     received: Instant,
-    take: Box<dyn FnOnce(Reply) + Send>,
+    take: Option<Box<dyn FnOnce(Reply) + Send>>,
 }
 
 impl Responder {
     /// Hands the answer to a request received then to `take`, which must not wait.
     pub(super) fn new(received: Instant, take: impl FnOnce(Reply) + Send + 'static) -> Self {
-        Self { received, take: Box::new(take) }
+        Self { received, take: Some(Box::new(take)) }
     }
 
     /// A responder for a thread that waits on the other end.
@@ -84,8 +84,16 @@ impl Responder {
     }
 
     /// Answers.
-    pub(super) fn answer(self, reply: Reply) {
-        (self.take)(reply);
+    pub(super) fn answer(mut self, reply: Reply) {
+        if let Some(take) = self.take.take() {
+            take(reply);
+        }
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.take.take().into_iter().for_each(|take| take(Reply::unanswered()));
     }
 }
 
@@ -129,6 +137,11 @@ impl Reply {
             "this client has its share of {most} {of_what} already; nothing was judged, wait for an answer or close some"
         );
         Self::refusal(503, "busy", &text)
+    }
+
+    /// For a request that nobody will judge any more.
+    pub(super) fn stopping() -> Self {
+        Self::refusal(503, "stopping", "the guard is stopping; nothing was judged, send it again when it is back")
     }
 
     /// For a request whose decision did not come in time.

@@ -37,6 +37,8 @@ use crate::venue::client::Client;
 
 /// How long requests at work may take once the shutdown has begun.
 const GRACE: Duration = Duration::from_secs(5);
+/// The loop hears of it after one request at most, waits for sends as long as they may take, and then for the disk.
+const ENDED_BY: Duration = Duration::from_secs(15);
 
 impl PreflightedService {
     /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none), logging lines of
@@ -254,7 +256,7 @@ impl ServiceContext {
     fn shut_down(&self, signal: &str, ends: &Ends) -> Result<(), RunError> {
         log::line(Level::Info, format_args!("stopping on {signal}: what is on its way is waited for"));
         let asked = self.inbox.send_timeout(Message::Input(Input::Shutdown { reason: signal.to_owned() }), GRACE);
-        if asked.is_ok() && ends.shut_down.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
+        if asked.is_ok() && ends.shut_down.recv_timeout(ENDED_BY).is_ok() {
             return Ok(());
         }
         let died = ends.deaths.try_recv().ok().map(|death| death.to_string());

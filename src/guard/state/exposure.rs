@@ -14,6 +14,7 @@ use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 mod closing;
+mod sums;
 
 /// The exposure of the whole account.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +52,8 @@ pub(crate) struct MarketExposure {
 struct SideExposure {
     /// Orders that may open or enlarge it.
     entries: Vec<EntryLeg>,
+    /// What the first of them come to together, for as many as were summed up: one more of many costs no more than the first.
+    sums: Vec<Sum>,
     /// Reduce-only orders on the side of those orders: they close the opposite position.
     reduce_only: Decimal,
     /// What the venue told to have filled of both: none of it is still to close anything.
@@ -59,6 +62,16 @@ struct SideExposure {
     arriving: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
+}
+
+/// What some entries come to together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    figures: Figures,
+    /// The size of those that fill at once or not at all.
+    immediate: Decimal,
+    /// The size of those that bring no stop of their own.
+    bare: Decimal,
 }
 
 /// A market stop.
@@ -138,6 +151,8 @@ impl Exposure {
             let (mid, mark) = prices(view, *asset);
             if (market.mid, market.mark) != (mid, mark) {
                 (market.mid, market.mark) = (mid, mark);
+                market.long.sums.clear();
+                market.short.sums.clear();
                 market.refresh(totals, *stop_pct);
             }
         }
@@ -163,7 +178,9 @@ impl Exposure {
     /// Takes back the entry added last on this side.
     pub(crate) fn take_back(&mut self, asset: u32, is_buy: bool) {
         if let Some(market) = self.markets.get_mut(&asset) {
-            market.side_mut(PositionSide::opened_by(Side::of(is_buy))).entries.pop();
+            let side = market.side_mut(PositionSide::opened_by(Side::of(is_buy)));
+            side.entries.pop();
+            side.sums.truncate(side.entries.len());
         }
         self.refresh(asset);
     }
@@ -171,9 +188,10 @@ impl Exposure {
     /// Removes one such entry.
     pub(crate) fn remove_entry(&mut self, asset: u32, is_buy: bool, leg: EntryLeg) {
         if let Some(market) = self.markets.get_mut(&asset) {
-            let entries = &mut market.side_mut(PositionSide::opened_by(Side::of(is_buy))).entries;
-            if let Some(place) = entries.iter().position(|other| *other == leg) {
-                entries.remove(place);
+            let side = market.side_mut(PositionSide::opened_by(Side::of(is_buy)));
+            if let Some(place) = side.entries.iter().position(|other| *other == leg) {
+                side.entries.remove(place);
+                side.sums.truncate(place);
             }
         }
         self.refresh(asset);
@@ -183,8 +201,10 @@ impl Exposure {
     pub(crate) fn without_entries(&self) -> Self {
         let mut bare = self.clone();
         for market in bare.markets.values_mut() {
-            market.long.entries.clear();
-            market.short.entries.clear();
+            for side in [&mut market.long, &mut market.short] {
+                side.entries.clear();
+                side.sums.clear();
+            }
             market.refresh(&mut bare.totals, bare.stop_pct);
         }
         bare
@@ -262,6 +282,7 @@ impl MarketExposure {
 
     /// Takes the orders added into the worst case, and moves the sum over all markets with it.
     fn refresh(&mut self, totals: &mut Figures, stop_pct: Decimal) {
+        PositionSide::BOTH.into_iter().for_each(|side| self.sum_up(side, stop_pct));
         let now = self.worst_side(stop_pct);
         let before = std::mem::replace(&mut self.worst, now);
         let moved = |sum: Decimal, before: Decimal, now: Decimal| sum.saturating_sub(before).saturating_add(now);
@@ -303,9 +324,7 @@ impl MarketExposure {
             return None;
         }
         let cover = cover::total(stops.iter().map(|stop| stop.size), Decimal::ZERO);
-        let bare = self.side(side).entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
-        let needed = self.held(side).saturating_add(self.side(side).arriving);
-        let needed = bare.fold(needed, |sum, leg| sum.saturating_add(leg.size));
+        let needed = self.held(side).saturating_add(self.side(side).arriving).saturating_add(self.sum(side).bare);
         Some(cover.saturating_sub(needed).max(Decimal::ZERO))
     }
 
@@ -315,18 +334,10 @@ impl MarketExposure {
     }
 
     fn worst_of(&self, side: PositionSide, stop_pct: Decimal) -> Figures {
-        let held = self.position_figures(side, stop_pct);
-        let entries = &self.side(side).entries;
-        if entries.is_empty() {
-            return held;
-        }
-        // Who enters away from the mark loses that much at once, wherever its stop stands.
-        let at_once = |leg: &EntryLeg| self.mark.map_or(Decimal::ZERO, |mark| side.loss(leg.px, mark));
-        let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct).max(at_once(leg));
-        let value = |leg: &EntryLeg| self.unit_value(side.opening(), leg.px);
+        let (held, entries) = (self.position_figures(side, stop_pct), self.sum(side).figures);
         Figures {
-            notional: held.notional.saturating_add(cost_of(entries, value)),
-            loss: held.loss.saturating_add(cost_of(entries, loss)),
+            notional: held.notional.saturating_add(entries.notional),
+            loss: held.loss.saturating_add(entries.loss),
         }
     }
 
@@ -359,11 +370,6 @@ impl MarketExposure {
         loss = loss.saturating_add(bare.saturating_mul(left));
         Figures { notional: held.saturating_mul(most), loss }
     }
-}
-
-/// The cost of all entries, whatever position they would close as things stand: that may be gone before they fill.
-fn cost_of(entries: &[EntryLeg], unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
-    entries.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(unit(leg).saturating_mul(leg.size)))
 }
 
 /// What one unit entered at `px` loses when its stop is hit; without a stop the guard's own distance is assumed.

@@ -29,8 +29,8 @@ fn batch(orders: u32) -> Value {
 #[test]
 #[ignore = "a measurement"]
 fn deciding() {
-    for orders in [1, 100] {
-        let count = 2_000 / orders;
+    for orders in [1, 100, 900] {
+        let count = 1_800 / orders;
         let mut desk = Desk::new(Mode::Testnet, wide());
         let nanos = best(count, || {
             for _ in 0..count {

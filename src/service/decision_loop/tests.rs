@@ -12,7 +12,7 @@ use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
 use crate::equity::Ring;
 use crate::faults::Faults;
-use crate::guard::{Config, Mode, Urgency};
+use crate::guard::{Config, Mode, RequestBody, Urgency};
 use crate::rules::Rules;
 use crate::service::kill_to_write::KillToWrite;
 use crate::service::metrics::Metrics;
@@ -93,6 +93,31 @@ fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
     inbox.send(Message::Input(Input::Shutdown { reason: "SIGTERM".to_owned() })).unwrap();
     decision_loop.run().unwrap();
     assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
+}
+
+/// Who was not heard when the time of a shutdown is over is told so: nobody waits for an answer that never comes.
+#[test]
+fn whoever_is_left_at_the_end_is_answered() {
+    let (mut decision_loop, inbox, batches, _queued) = decision_loop();
+    let (asked, answers): (Vec<Message>, Vec<_>) = (0..4)
+        .map(|n| {
+            let (reply, answer) = Responder::channel(Instant::now());
+            let (received, unparsed, text) = (None, String::new(), "no JSON".to_owned());
+            let body = RequestBody::Malformed { received, unparsed, text, http_status: 422 };
+            let message = match n {
+                3 => Message::Kill { reason: "late".to_owned(), by: Address([1; 20]), reply },
+                _ => Message::Exchange { via: guard::Via::Http, body, place: None, reply },
+            };
+            (message, answer)
+        })
+        .unzip();
+    asked.into_iter().for_each(|message| inbox.send(message).unwrap());
+    decision_loop.shutdown_by_ms = Some(0);
+    let disk = thread::spawn(move || batches.iter().count());
+    decision_loop.run().unwrap();
+    assert!(disk.join().unwrap() > 0);
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.recv().unwrap().http_status).collect();
+    assert_eq!(statuses, [503, 503, 503, 504], "the kill was heard first, and no disk has taken that");
 }
 
 /// With no place for a sender and none in its own inbox, the loop tells the core by itself that an action was not sent.

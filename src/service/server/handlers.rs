@@ -115,7 +115,7 @@ impl Handlers {
                 return reply.answer(Reply::unsigned());
             }
         };
-        let place = match self.place_of(&body, slot) {
+        let place = match self.place_of(&body, request.0.len(), slot) {
             Ok(place) => place,
             Err(refusal) => return self.turn_away(reply, refusal),
         };
@@ -128,10 +128,10 @@ impl Handlers {
     }
 
     /// A place in the inbox for a request that a client signed, which makes the connection's place the client's too.
-    fn place_of(&self, body: &RequestBody, slot: Option<&Slot>) -> Result<Option<InboxPlace>, Reply> {
+    fn place_of(&self, body: &RequestBody, bytes: usize, slot: Option<&Slot>) -> Result<Option<InboxPlace>, Reply> {
         let RequestBody::Signed { client, .. } = body else { return Ok(None) };
         slot.map_or(Ok(()), |slot| slot.vouch(*client)).map_err(|most| Reply::over_share(most, "connections"))?;
-        self.inbox_places.take(*client).map(Some).map_err(|most| Reply::over_share(most, "requests that wait"))
+        self.inbox_places.take(*client, bytes).map(Some).map_err(|(most, of_what)| Reply::over_share(most, of_what))
     }
 
     fn turn_away(&self, reply: Responder, refusal: Reply) {

@@ -35,13 +35,7 @@ impl MarketExposure {
     /// What is left of so much held on the other side once all on its way on this one has filled.
     fn left_of(&self, held: Decimal, side: PositionSide) -> Decimal {
         let SideExposure { reduce_only, told, .. } = self.side(side);
-        let on_its_way = reduce_only.saturating_add(self.immediate_size(side)).saturating_sub(*told);
+        let on_its_way = reduce_only.saturating_add(self.sum(side).immediate).saturating_sub(*told);
         held.saturating_sub(on_its_way.max(Decimal::ZERO)).max(Decimal::ZERO)
-    }
-
-    /// The size of the entries of one side that fill at once or not at all.
-    fn immediate_size(&self, side: PositionSide) -> Decimal {
-        let immediate = self.side(side).entries.iter().filter(|leg| !leg.may_rest);
-        immediate.fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size))
     }
 }
