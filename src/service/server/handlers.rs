@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde_json::json;
 
 use super::authenticate::Authenticator;
@@ -120,10 +120,11 @@ impl Handlers {
             Err(refusal) => return self.turn_away(reply, refusal),
         };
         let message = Message::Exchange { via, body, place, reply };
-        if let Err(refused) = self.inbox.try_send(message)
-            && let Message::Exchange { reply, .. } = refused.into_inner()
-        {
-            self.turn_away(reply, Reply::busy());
+        if let Err(refused) = self.inbox.try_send(message) {
+            let refusal = untaken(&refused);
+            if let Message::Exchange { reply, .. } = refused.into_inner() {
+                self.turn_away(reply, refusal);
+            }
         }
     }
 
@@ -148,9 +149,9 @@ impl Handlers {
         // A kill needs no share: this keeps its place where there is one.
         let _has_share = slot.map(|slot| slot.vouch(by));
         let (reply, answer) = Responder::channel(Instant::now());
-        if self.inbox.try_send(Message::Kill { reason, by, reply }).is_err() {
+        if let Err(refused) = self.inbox.try_send(Message::Kill { reason, by, reply }) {
             self.metrics.busy.add();
-            return response(Reply::busy());
+            return response(untaken(&refused));
         }
         Self::await_answer(&answer)
     }
@@ -246,6 +247,11 @@ impl Handlers {
     }
 }
 
+/// For a request that the decision loop does not take: it has too many, or has ended.
+fn untaken(refused: &TrySendError<Message>) -> Reply {
+    if refused.is_disconnected() { Reply::stopping() } else { Reply::busy() }
+}
+
 fn response(reply: Reply) -> Response {
     Response::json(reply.http_status, reply.body.into_bytes())
 }
@@ -282,4 +288,21 @@ pub(super) fn times(query: &str, name: &str) -> usize {
 /// The value of a query's parameter; none of those here needs decoding.
 pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_has_ended_is_not_busy() {
+        let (inbox, messages) = bounded(1);
+        let ask = || {
+            let refused = inbox.try_send(Message::Soon).err()?;
+            Some(untaken(&refused).body)
+        };
+        assert!(ask().is_none() && ask().is_some_and(|body| body.contains("\"busy\"")));
+        drop(messages);
+        assert!(ask().is_some_and(|body| body.contains("\"stopping\"")));
+    }
 }
