@@ -20,6 +20,8 @@ const FEED_MS: u64 = 2_000;
 /// Everything is read so often for what does not add up, after this pause and at last after as long as a row may be late.
 const TRIES: u32 = 3;
 const TRY_AGAIN_MS: u64 = 10_000;
+/// So often at most, where what it is off by is another amount each time.
+const MOST_TRIES: u32 = 12;
 /// Reads of the ledger for this are so far apart.
 const LEDGER_APART_MS: u64 = 10_000;
 /// What the two answers of a unified account can be apart by, in parts of what is held: in the part of a second between them a price
@@ -194,12 +196,14 @@ fn explain(step: &mut Step<'_>, candidate: Candidate, difference: Decimal) {
     if !has_fundings || !has_ledger {
         return;
     }
+    let is_same = candidate.off_by.is_some_and(|off_by| !differs(difference.saturating_sub(off_by)));
     let candidate = tried(candidate, difference, book.audit.swallowed);
-    if candidate.tries < TRIES {
-        let pause_ms = if candidate.tries.saturating_add(1) < TRIES { TRY_AGAIN_MS } else { LAGS_MS };
+    // A read may be wrong, and a unified account's is of two moments: another one tells whether it is off by the same.
+    let is_sure = is_same || candidate.mode == AccountMode::Unified || candidate.tries >= MOST_TRIES;
+    if candidate.tries < TRIES || !is_sure {
+        let pause_ms = if candidate.tries.saturating_add(1) == TRIES { LAGS_MS } else { TRY_AGAIN_MS };
         let rows_from_ms = now_ms.saturating_add(pause_ms);
-        // Of a unified account another read tells whether it is off by the same.
-        let next = newest(step).filter(|_| candidate.mode == AccountMode::Unified).unwrap_or(candidate);
+        let next = newest(step).unwrap_or(candidate);
         let Candidate { tries, off_by, is_steady, least, .. } = candidate;
         step.guard.book.audit.candidate = Some(Candidate { tries, rows_from_ms, off_by, is_steady, least, ..next });
         return;

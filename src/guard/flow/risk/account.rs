@@ -114,7 +114,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     }
     if set.day {
         step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
-        let ledger_ms = step.guard.risk.ledger_ms;
+        let ledger_ms = step.guard.risk.ledger_read_ms(&step.guard.clock);
         step.effects.risk.push(records::day(day_of(venue_ms), mark, ledger_ms, step.now_ms).into());
     }
     if set.peak {

@@ -103,11 +103,12 @@ fn take_back(step: &mut Step<'_>, first: &FirstReading, other: Cash) {
 
 /// Writes the marks as they are.
 fn write_marks(step: &mut Step<'_>) {
+    let ledger_ms = step.guard.risk.ledger_read_ms(&step.guard.clock);
     let risk = &mut step.guard.risk;
     let Marks { day, day_start, peaks, peak_written, .. } = &mut risk.marks;
     *peak_written = peaks.highest();
     if let (Some(day), Some(mark)) = (*day, *day_start) {
-        step.effects.risk.push(records::day(day, mark, risk.ledger_ms, step.now_ms).into());
+        step.effects.risk.push(records::day(day, mark, ledger_ms, step.now_ms).into());
     }
     if let Some(mark) = *peak_written {
         step.effects.risk.push(records::peak(mark, step.now_ms).into());

@@ -175,8 +175,12 @@ impl Risk {
     /// From when on, by the venue's time, the ledger must be read so that no flow is missed. It was read last by the machine's time,
     /// of this life or of one whose clock was ahead.
     pub(crate) fn ledger_since_ms(&self, clock: &VenueClock) -> u64 {
-        let read_ms = self.ledger_ms.saturating_sub(clock.ahead_ms()).min(clock.earliest_ms());
-        read_ms.saturating_sub(LEDGER_OVERLAP_MS)
+        self.ledger_read_ms(clock).min(clock.earliest_ms()).saturating_sub(LEDGER_OVERLAP_MS)
+    }
+
+    /// When the ledger was last read, by the venue's time or before that: what the next life is told, whose clock may be another.
+    pub(crate) fn ledger_read_ms(&self, clock: &VenueClock) -> u64 {
+        self.ledger_ms.saturating_sub(clock.ahead_ms())
     }
 
     /// Takes note that the purse was changed between these times of the venue's.

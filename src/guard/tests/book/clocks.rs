@@ -2,6 +2,7 @@
 //! go by the venue's time, each once.
 
 use super::world::BookWorld;
+use crate::guard::state::risk::risk_state::RiskState;
 use crate::guard::tests::fixture::NOW;
 use rust_decimal::{Decimal, dec};
 use serde_json::json;
@@ -114,5 +115,25 @@ fn an_entry_of_the_ledger_of_a_time_to_come_is_not_in_the_book() {
             world.live(90);
             world.hold_to_record();
         }
+    }
+}
+
+/// The ledger was read by a clock that was ahead, and the next life is begun after a time without one that is longer than that.
+#[test]
+fn what_flowed_while_nobody_watched_fires_no_halt_after_a_clock_that_was_ahead() {
+    for (ahead_ms, away_ms) in [(2 * HOUR, 3 * HOUR), (HOUR * 3 / 2, 2 * HOUR), (0, 3 * HOUR)] {
+        let mut world = BookWorld::with_clock(1, false, ahead_ms);
+        world.live(90);
+        world.take_checkpoint();
+        world.die(0);
+        world.ahead_ms = 0;
+        world.venue.now += 10 * 60_000;
+        world.venue.deposit(dec!(-3000));
+        world.venue.now += away_ms;
+        world.rise();
+        world.live(200);
+        world.hold_to_record();
+        assert_eq!(world.guard.risk.state, RiskState::Active, "{ahead_ms}");
+        assert_eq!(world.of_kind("transfer").len(), 1);
     }
 }

@@ -217,6 +217,24 @@ fn one_read_that_is_wrong_is_no_difference() {
     }
 }
 
+/// Reads that are wrong now and then, beside something that is missing: that is told with its own amount, and nothing else is.
+#[test]
+fn what_is_missing_is_told_as_it_is_beside_reads_that_are_wrong() {
+    for shift in 0..7 {
+        let (mut world, rows) = late(false, deposit, 0);
+        world.off = (0..7).map(|second| if second < 2 { dec!(50) } else { Decimal::ZERO }).collect();
+        world.off.rotate_left(shift);
+        world.live(300);
+        assert_eq!((told(&world), told_of(&world, " moved by 50 USDC")), (1, 1), "{:?}", world.of_kind("error"));
+        show(&mut world, rows);
+        world.live(300);
+        world.off.clear();
+        world.live(600);
+        world.hold_to_record();
+        assert_eq!((told(&world), adds_up(&world)), (0, true), "{:?}", world.of_kind("error"));
+    }
+}
+
 /// What went there and back is looked for all the same, though the account has shown only once that something was missing.
 #[test]
 fn rows_there_and_back_are_looked_for_after_one_read_that_differs() {
