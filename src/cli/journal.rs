@@ -12,6 +12,7 @@ use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
 use crate::base::shell::confirmation;
+use crate::base::text::without_keys;
 use crate::home::{Config, Home};
 use crate::journal::{self, OpenError, Options, RiskLine, read_risk};
 use crate::record::risk_record::{Init, Resume, RiskRecord};
@@ -117,6 +118,12 @@ fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Re
     home.require_own().map_err(Refusal::Home)?;
     if args.note.trim().is_empty() {
         return Err(Refusal::Flags("--note must say why; it is written into the journal"));
+    }
+    if without_keys(&args.note) != args.note {
+        return Err(Refusal::Flags(
+            "--note holds over 40 hex digits, which may be a key, and is written into the journal: leave them out; if it was a key, \
+             approve a new API wallet at the venue in its place",
+        ));
     }
     if args.mode != config.mode {
         let (asked, way) = (args.mode, way_to(command, &config, home));

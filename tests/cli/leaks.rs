@@ -95,3 +95,19 @@ fn a_key_pasted_at_a_visible_question_is_not_repeated() {
     let shown = text(&screen.end().stderr);
     assert_eq!(shown.matches(FAKE_KEY).count(), 3, "{shown}");
 }
+
+/// A reason is read by everybody, in the file too; a note stays in the journal. No key keeps the switch from being pulled.
+#[test]
+fn a_key_in_a_reason_or_a_note_is_kept_nowhere() {
+    for key in [FAKE_KEY, LETTERS] {
+        let place = Place::paper();
+        let reason = format!("leaked {key} today");
+        let output = place.run(&["kill", "--reason", &reason]);
+        let kept = fs::read_to_string(place.home().join("kill")).unwrap();
+        let said = format!("{}{}{kept}", text(&output.stdout), text(&output.stderr));
+        assert!(kept.contains("leaked (64 hex digits, as of a key) today"), "{kept}");
+        assert!((0..57).all(|from| !said.contains(&key[2 + from..10 + from])), "{said}");
+        untold(&place, &["journal-resume", "--mode", "paper", "--note", &reason]);
+        place.refuses(&["journal-resume", "--mode", "paper", "--note", &reason], "leave them out");
+    }
+}

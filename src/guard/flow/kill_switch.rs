@@ -5,17 +5,13 @@ use crate::record::kill_answer::KillAnswer;
 use serde_json::json;
 
 use crate::base::address::Address;
+use crate::base::text::without_keys;
 use crate::guard::effects::{Answer, Command};
 use crate::guard::flow::step_context::Step;
 
 /// Pulls the switch for a person, the kill file or a client (`by`), and answers the request that pulled it, if one did.
-pub(crate) fn on_kill(
-    step: &mut Step<'_>,
-    reason: String,
-    by: Option<Address>,
-    write_file: bool,
-    request: Option<u64>,
-) {
+pub(crate) fn on_kill(step: &mut Step<'_>, reason: &str, by: Option<Address>, write_file: bool, request: Option<u64>) {
+    let reason = without_keys(reason);
     let cause = by.map_or_else(|| reason.clone(), |client| format!("{reason} (client {client})"));
     if latch(step, reason.clone(), &cause, false) && write_file {
         // The switch is pulled here; the file is for the next life. Whoever writes the journal writes it, whether or not
@@ -29,7 +25,8 @@ pub(crate) fn on_kill(
 }
 
 /// Goes on with the kill of an earlier life, or of between two: its file was there at the start.
-pub(crate) fn on_kill_at_start(step: &mut Step<'_>, reason: String) {
+pub(crate) fn on_kill_at_start(step: &mut Step<'_>, reason: &str) {
+    let reason = without_keys(reason);
     let cause = reason.clone();
     latch(step, reason, &cause, true);
 }

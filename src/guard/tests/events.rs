@@ -81,6 +81,21 @@ fn started_tells_the_set_up() {
     assert_eq!(events(&effects), [wanted]);
 }
 
+/// Whoever pulls it, and whatever the file says: everybody may read why.
+#[test]
+fn a_key_in_the_reason_of_a_kill_is_told_to_nobody() {
+    let reason = || format!("leaked 0x{} today", "ab".repeat(32));
+    for input in [
+        Input::Kill { reason: reason(), by: None, write_file: true, request: None },
+        Input::KilledBefore { reason: reason() },
+    ] {
+        let mut desk = Desk::live();
+        let effects = desk.step(input);
+        let told = format!("{:?} {}", effects, desk.guard.status_json(desk.now, (0, 0)));
+        assert!(told.contains("leaked (64 hex digits, as of a key) today") && !told.contains("abababab"), "{told}");
+    }
+}
+
 #[test]
 fn the_kill_switch_latches_once() {
     let mut desk = Desk::live();
