@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 
 use super::files::{open_regular, sync_parent, temporary_beside};
-use super::text::{cut, one_line};
+use super::text::{cut, one_line, without_keys};
 
 /// Longest reason in characters; a longer one is cut.
 pub const MAX_REASON_LEN: usize = 200;
@@ -170,9 +170,9 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<fs::File> {
     Ok(file)
 }
 
-/// One line without control characters or white space at its ends, cut to the longest reason.
+/// One line without control characters, keys or white space at its ends, cut to the longest reason.
 fn cleaned(text: &str) -> String {
-    cut(one_line(text, text.len()).trim(), MAX_REASON_LEN)
+    cut(without_keys(&one_line(text, text.len())).trim(), MAX_REASON_LEN)
 }
 
 #[cfg(test)]
@@ -183,6 +183,18 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let kill = KillFile::new(home.path().join("kill"));
         (home, kill)
+    }
+
+    /// Everybody reads it. Of a key that is cut first some would be left.
+    #[test]
+    fn no_key_stays_in_a_reason_wherever_it_stands() {
+        let (_home, kill) = kill();
+        let reason = format!("{} 0x{}", "x".repeat(MAX_REASON_LEN - 30), "ab".repeat(32));
+        kill.place(&reason).unwrap();
+        let shown = kill.reason();
+        assert!(shown.contains("(64 hex digits") && !shown.contains("abab"), "{shown}");
+        fs::write(&kill.path, &reason).unwrap();
+        assert_eq!(kill.reason(), shown, "written by hand");
     }
 
     #[test]

@@ -9,7 +9,6 @@ use super::output::{report, say};
 use super::refusal::Refusal;
 use super::{kill_disk, waiting};
 use crate::base::shell::{place, word};
-use crate::base::text::without_keys;
 use crate::home::Home;
 use crate::record::status::Status;
 
@@ -39,8 +38,7 @@ const MOST_ALERTS: usize = 3;
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill = home.kill_file();
-    // Everybody may read it: no key stays in it, and none keeps the switch from being pulled.
-    let placed = kill_disk::pull(home, &without_keys(&args.reason));
+    let placed = kill_disk::pull(home, &args.reason);
     let seen = kill_disk::look(home);
     let is_unheard = seen.watched == Some(false);
     let watcher = Watcher::of(home, &seen);

@@ -35,17 +35,6 @@ fn show(world: &mut BookWorld, rows: Vec<Value>) {
     }
 }
 
-/// The guard dies, and the next life begins; without a checkpoint its journal alone tells it of this one.
-fn live_on(world: &mut BookWorld, has_checkpoint: bool) {
-    if has_checkpoint {
-        world.take_checkpoint();
-    } else {
-        world.checkpoints.clear();
-    }
-    world.die(0);
-    world.rise();
-}
-
 fn sell(world: &mut BookWorld) -> Vec<Value> {
     world.venue.trade("ETH", dec!(-1), dec!(120), None);
     world.venue.fills.pop().into_iter().collect()
@@ -92,7 +81,7 @@ fn a_part_explains_nothing() {
 fn it_is_looked_for_by_the_next_life_too() {
     for has_checkpoint in [true, false] {
         let (mut world, rows) = late(false, sell, 200);
-        live_on(&mut world, has_checkpoint);
+        world.live_on(has_checkpoint);
         world.live(130);
         world.venue.fills.extend(rows);
         world.live(600);
@@ -158,7 +147,7 @@ fn what_adds_up_by_chance_ends_no_look() {
 fn a_difference_is_told_by_the_next_life() {
     for has_checkpoint in [true, false] {
         let (mut world, _) = late(false, sell, 200);
-        live_on(&mut world, has_checkpoint);
+        world.live_on(has_checkpoint);
         world.live(5);
         let texts: Vec<String> = world.guard.book.told(world.venue.now).map(|(text, _)| text).collect();
         assert!(texts.len() == 1 && texts[0].contains("the book does not add up"), "{has_checkpoint}: {texts:?}");
@@ -277,7 +266,7 @@ fn fills_that_are_missing_are_told_of_until_they_have_come() {
             texts.filter(|text| text.contains(MISSING)).count()
         };
         for _ in 0..2 {
-            has_checkpoint.into_iter().for_each(|has_checkpoint| live_on(&mut world, has_checkpoint));
+            has_checkpoint.into_iter().for_each(|has_checkpoint| world.live_on(has_checkpoint));
             world.live(5);
             assert_eq!((told_of(&world, MISSING), errors(&world)), (1, 1), "{has_checkpoint:?}");
         }
@@ -286,7 +275,7 @@ fn fills_that_are_missing_are_told_of_until_they_have_come() {
         world.live(700);
         world.hold_to_record();
         assert_eq!((told(&world), errors(&world)), (0, 1), "{has_checkpoint:?}: {:?}", world.of_kind("error"));
-        has_checkpoint.into_iter().for_each(|has_checkpoint| live_on(&mut world, has_checkpoint));
+        has_checkpoint.into_iter().for_each(|has_checkpoint| world.live_on(has_checkpoint));
         assert_eq!(told(&world), 0, "{has_checkpoint:?}");
     }
 }

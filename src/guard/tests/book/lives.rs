@@ -221,13 +221,7 @@ fn what_is_missing_is_named_over_a_death() {
         };
         assert_eq!(named(&world), 0);
         for expected in [1, 1, 1] {
-            if has_checkpoint {
-                world.take_checkpoint();
-            } else {
-                world.checkpoints.clear();
-            }
-            world.die(0);
-            world.rise();
+            world.live_on(has_checkpoint);
             world.live(120);
             assert_eq!(named(&world), expected, "{has_checkpoint}");
         }

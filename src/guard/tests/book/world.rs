@@ -122,6 +122,17 @@ impl BookWorld {
         self.begin();
     }
 
+    /// It dies, and the next life begins; without a checkpoint its journal alone tells it of this one.
+    pub(super) fn live_on(&mut self, has_checkpoint: bool) {
+        if has_checkpoint {
+            self.take_checkpoint();
+        } else {
+            self.checkpoints.clear();
+        }
+        self.die(0);
+        self.rise();
+    }
+
     pub(super) fn take_checkpoint(&mut self) {
         let checkpoint = serde_json::from_str(&self.guard.checkpoint(self.now_ms())).unwrap();
         self.checkpoints.push((checkpoint, self.journal.len()));
