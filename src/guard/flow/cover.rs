@@ -139,12 +139,12 @@ pub(crate) fn note_ended(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, be
         side.held(now).is_zero() && was_held || guard.sent.may_have_turned(*asset, *side, before)
     });
     let ended: Vec<(u32, PositionSide)> = ended.collect();
-    let less = changes.iter().filter(|(asset, change)| guard.sent.told(**asset) != **change);
-    let less = less.filter_map(|(asset, change)| {
+    let less = changes.iter().filter_map(|(asset, change)| {
         let now = guard.view.position(*asset);
         let before = now.saturating_sub(*change);
         let side = PositionSide::of(before)?;
-        (side.held(now) < side.held(before)).then_some((*asset, side))
+        let is_told = guard.sent.told(&guard.view, *asset, before) == *change;
+        (!is_told && side.held(now) < side.held(before)).then_some((*asset, side))
     });
     let less: Vec<(u32, PositionSide)> = less.collect();
     guard.watch.less_held.extend(ended.iter().copied().chain(less));
@@ -168,7 +168,8 @@ pub(crate) fn on_change(guard: &mut Guard, asset: u32, change: Decimal) -> bool 
     };
     let price = guard.view.price(asset);
     let is_reached = |part: &LinePart| price.is_some_and(|price| !line.side.losing(part.px, price));
-    let is_known = guard.sent.told(asset) == change || line.covered_parts().iter().any(is_reached);
+    let before = guard.view.position(asset).saturating_sub(change);
+    let is_known = guard.sent.told(&guard.view, asset, before) == change || line.covered_parts().iter().any(is_reached);
     if is_known {
         guard.lines.forget(asset);
     }

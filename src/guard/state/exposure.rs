@@ -297,6 +297,11 @@ impl MarketExposure {
         side.held(self.position)
     }
 
+    /// Takes so much, signed, of what was told to have filled for shown: nothing is held of it.
+    pub(crate) fn forget_told(&mut self, size: Decimal) {
+        self.told = self.told.saturating_sub(size);
+    }
+
     /// The same with what the venue told to have filled: held, though no read shows it.
     fn held_as_told(&self, side: PositionSide) -> Decimal {
         side.held(self.position.saturating_add(self.told))

@@ -36,6 +36,13 @@ impl AccountView {
 }
 
 impl View {
+    /// A market's position as it was read.
+    pub(crate) fn position_read(&self, asset: u32) -> Decimal {
+        let by_fill = self.account.as_ref().and_then(|account| account.by_fill.get(&asset));
+        let read = by_fill.map(|by_fill| by_fill.read.as_ref().map_or(Decimal::ZERO, |read| read.szi));
+        read.unwrap_or_else(|| self.position(asset))
+    }
+
     /// Whether a market's position is by a fill, and no read has shown it.
     pub(crate) fn is_by_fill(&self, asset: u32) -> bool {
         self.account.as_ref().is_some_and(|account| account.by_fill.contains_key(&asset))

@@ -246,6 +246,10 @@ impl Guard {
             let fills = [order.told(), order.unshown(), order.arriving()];
             exposure.add_fills(order.asset, order.is_buy, fills);
         }
+        for asset in self.sent.closing() {
+            let market = exposure.market_mut(&self.view, asset);
+            market.forget_told(self.sent.closed_of_others(&self.view, asset, market.position));
+        }
         for (asset, szi) in self.by_fills() {
             exposure.market_mut(&self.view, asset).by_fills = Some(szi);
         }

@@ -18,7 +18,7 @@ impl Guard {
     /// Whether anything is held on one side, as read or by what the venue told to have filled since.
     pub(in crate::guard) fn may_be_held(&self, asset: u32, side: PositionSide) -> bool {
         let read = self.view.position(asset);
-        let told = read.saturating_add(self.sent.told(asset));
+        let told = read.saturating_add(self.sent.told(&self.view, asset, read));
         let by_fills = self.position_told(asset);
         [read, told, by_fills].into_iter().any(|szi| !side.held(szi).is_zero())
     }

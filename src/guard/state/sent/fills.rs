@@ -25,12 +25,6 @@ impl SentOrders {
         opening.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved().abs()))
     }
 
-    /// What the venue told to have filled in a market and the position does not show, signed.
-    pub(crate) fn told(&self, asset: u32) -> Decimal {
-        let orders = self.orders.iter().filter(|order| order.asset == asset);
-        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown()))
-    }
-
     /// How much of what filled of an order no move of the position has shown.
     pub(crate) fn left_to_show(&self, key: SentKey) -> Decimal {
         let order = self.orders.iter().find(|order| order.key == key);

@@ -124,6 +124,7 @@ impl SentOrders {
 
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
     pub(crate) fn on_account_read(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) {
+        self.take_closed_of_others(read, view, moves);
         let moves = self.set_off_known(read, view, moves);
         for (asset, change) in &moves {
             // First what is known to have filled.

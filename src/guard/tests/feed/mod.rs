@@ -1,5 +1,6 @@
 //! The live feed's news: covered at once, believed as far as it is proved, and closing nothing.
 
+mod closed_of_others;
 mod fills;
 mod measured;
 mod prices;

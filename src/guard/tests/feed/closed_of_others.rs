@@ -1,0 +1,70 @@
+//! What was opened elsewhere and closed by an order of the client's between two reads leaves nothing, whoever told of the opening.
+
+use super::*;
+use crate::venue::side::PositionSide;
+
+/// A guard whose feed told of 0.4 ETH bought elsewhere, and whose client's sale of `size` the venue told to have filled.
+fn closed(size: &str) -> Desk {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![told]);
+    desk.now += 10;
+    let seq = desk.order(with(close(ETH, false, "1990", size), "/t/limit/tif", json!("Ioc"))).seq();
+    desk.now += 10;
+    desk.answer(seq, 0, statuses(json!([{"filled": {"totalSz": size, "avgPx": "2000.0", "oid": 90}}])));
+    desk
+}
+
+/// Whether the next buy of so much goes as an entry.
+fn enters(desk: &mut Desk, size: &str) -> bool {
+    desk.order(buy(ETH, "2000", size)).sent_order(0)["r"] == json!(false)
+}
+
+#[test]
+fn nothing_is_held_of_it() {
+    let mut desk = closed("0.4");
+    desk.now += 100;
+    desk.read_account(desk.now);
+    assert!(!PositionSide::BOTH.into_iter().any(|side| desk.guard.may_be_held(ETH, side)));
+    assert!(enters(&mut desk, "0.4"));
+    desk.now += 6_000;
+    for _ in 0..2 {
+        desk.now += 100;
+        desk.read_account(desk.now);
+        desk.now += 100;
+        desk.read_orders(desk.now);
+    }
+    let alerts = desk.guard.status_json(desk.now, (0, 0))["alerts"].clone();
+    assert!(!alerts.to_string().contains("discrepancy"), "{alerts}");
+}
+
+/// What is left of it is a position, which the read shows.
+#[test]
+fn the_rest_of_it_is_held_whole() {
+    let mut desk = closed("0.1");
+    desk.now += 100;
+    desk.hold("ETH", dec!(0.3));
+    let decided = desk.order(with(sell(ETH, "1900", "0.3"), "/t/limit/tif", json!("Ioc")));
+    assert_eq!(decided.sent_order(0)["r"], json!(true), "{}", decided.event);
+}
+
+/// What the client's own entry may have opened, told or not, is no other's.
+#[test]
+fn what_an_own_entry_may_have_opened_is_not_taken_for_others() {
+    for is_told in [false, true] {
+        let mut desk = desk();
+        let seq = desk.order(with(buy(ETH, "2000", "0.4"), "/t/limit/tif", json!("Ioc"))).seq();
+        desk.now += 10;
+        if is_told {
+            let filled = json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 1}}, "waitingForTrigger"]);
+            desk.answer(seq, 0, statuses(filled));
+        }
+        let seq = desk.order(with(close(ETH, false, "1990", "0.4"), "/t/limit/tif", json!("Ioc"))).seq();
+        desk.now += 10;
+        desk.answer(seq, 0, statuses(json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 2}}])));
+        assert_eq!(desk.guard.sent.told(&desk.guard.view, ETH, dec!(0)), if is_told { dec!(0) } else { dec!(-0.4) });
+        desk.now += 100;
+        desk.read_account(desk.now);
+        assert!(!desk.guard.sent.orders.iter().any(|order| !order.unshown().is_zero()), "{is_told}");
+    }
+}
