@@ -1,5 +1,6 @@
-//! A time of which the book of money may lack rows. Nothing that counts them may stand here.
+//! A time of which the book of money may lack rows. Nothing that finds them may stand here.
 
+use super::money::Fill;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +27,16 @@ impl Lack {
         Self { from_ms, to_ms, ..Self::default() }
     }
 
+    /// Takes in a fill that is on record now; whether it was the last of those that are missing.
+    pub fn take(&mut self, fill: &Fill) -> bool {
+        let Some(after) = fill.position_after.filter(|_| self.spans(&fill.coin, fill.time)) else { return false };
+        let Some(size) = &mut self.size else { return false };
+        *size = size.saturating_sub(after.saturating_sub(fill.position_before));
+        size.is_zero()
+    }
+
     /// Whether a fill of this market and time may be one of those that are missing.
-    #[must_use]
-    pub fn spans(&self, coin: &str, time_ms: u64) -> bool {
+    fn spans(&self, coin: &str, time_ms: u64) -> bool {
         let is_within = |from_ms, to_ms| (from_ms..=to_ms).contains(&time_ms);
         self.coin.as_deref() == Some(coin)
             && self.from_ms.zip(self.to_ms).is_some_and(|(from_ms, to_ms)| is_within(from_ms, to_ms))

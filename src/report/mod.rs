@@ -14,6 +14,7 @@ mod fills;
 mod finished;
 mod gaps;
 mod key;
+mod lacks;
 mod line;
 mod members;
 mod noted;

@@ -4,15 +4,12 @@ use serde_json::{Map, Value};
 
 use super::cells::Recorded;
 use super::gaps::Gaps;
+use super::lacks::Lacks;
 use super::line::Head;
 use super::number::in_number;
 use super::question::Question;
 use crate::base::day::day_of;
 use crate::base::moment::iso;
-use crate::base::text::visible;
-
-/// Most characters of what the guard told.
-const MOST_SHOWN: usize = 200;
 
 /// A guard that starts has read the account, and opened its book, within this time.
 const OPENS_WITHIN_MS: u64 = 60_000;
@@ -40,9 +37,8 @@ pub(super) struct Noted {
     left_out: u64,
     /// The event up to which the journal was written at least.
     written_to: u64,
-    /// How often the guard told that rows may be missing in the book, and what it said last.
-    lacks: u64,
-    lacks_text: String,
+    /// What the guard told to be missing in the book.
+    pub(super) lacks: Lacks,
     /// Whether the last line stood before already.
     is_again: bool,
     /// Events that are not in the journal's files.
@@ -99,15 +95,6 @@ impl Noted {
     /// The journal was written up to this event.
     pub(super) fn written_up_to(&mut self, seq: u64) {
         self.written_to = self.written_to.max(seq);
-    }
-
-    /// The guard told of this time that rows may be missing in the book.
-    pub(super) fn lacks(&mut self, (from_ms, to_ms): (u64, u64), text: &str, question: &Question) {
-        let (first_ms, end_ms) = question.span();
-        if from_ms < end_ms && first_ms <= to_ms {
-            self.lacks = self.lacks.saturating_add(1);
-            self.lacks_text = visible(text, MOST_SHOWN);
-        }
     }
 
     /// Events that are missing at the journal's end. Where a part of it is read that has no line nobody knows.
@@ -187,7 +174,7 @@ impl Noted {
             ("unreadable_lines", self.unreadable.into()),
             ("changed_lines", self.changed.into()),
             ("doubled_lines", self.doubled.into()),
-            ("book_lacks", self.lacks.into()),
+            ("book_lacks", self.lacks.count().into()),
         ];
         members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect()
     }
@@ -205,9 +192,9 @@ impl Noted {
                 )
             )
         }));
-        if self.lacks > 0 {
+        if self.lacks.count() > 0 {
             let text = "[time/times] the guard told that rows may be missing in the book, the last time: ";
-            warnings.push(in_number(self.lacks, text) + &self.lacks_text);
+            warnings.push(in_number(self.lacks.count(), text) + self.lacks.text());
         }
         warnings
     }

@@ -122,9 +122,7 @@ impl Report {
             "started" => self.started(seq, at_ms),
             "stopped" => self.compared.stop(),
             "error" if line.contains("\"lacks\":") => self.body(line).into_iter().for_each(|told: Trouble<'_>| {
-                let Some(lack) = told.lacks else { return };
-                let span = (lack.from_ms.unwrap_or(at_ms), lack.to_ms.unwrap_or(at_ms));
-                self.noted.lacks(span, &told.text, &self.question);
+                told.lacks.into_iter().for_each(|lack| self.noted.lacks.add(lack, &told.text, at_ms, &self.question));
             }),
             _ => {}
         }
@@ -204,6 +202,7 @@ impl Report {
 
     fn fill(&mut self, (seq, at_ms): (u64, u64), fill: Fill) -> Option<FillLine> {
         self.noted.row(fill.time, &self.question);
+        self.noted.lacks.take(&fill);
         let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };

@@ -180,6 +180,34 @@ fn what_the_guard_knows_to_be_missing_is_told_for_its_time() {
     }
 }
 
+/// Fills that a position said to be missing, and that came later: as many as it moved by, of its market and time.
+#[test]
+fn what_has_come_is_missing_no_more() {
+    let lack = json!({"from_ms": DAY, "to_ms": 2 * DAY, "coin": "ETH", "size": "0.3"});
+    let told = json!({"kind": "error", "at_ms": 2 * DAY, "text": "fills in ETH are missing", "lacks": lack});
+    let late = |coin: &str, time: u64, before: &str, after: &str| {
+        fill(
+            3 * DAY,
+            json!({"coin": coin, "time": time, "position_before": before, "position_after": after, "late": true}),
+        )
+    };
+    let (first, rest) = (late("ETH", DAY, "0", "0.1"), late("ETH", 2 * DAY, "0.1", "0.3"));
+    let cases = [
+        (vec![], 1),
+        (vec![first.clone()], 1),
+        (vec![first.clone(), rest.clone()], 0),
+        (vec![first.clone(), late("BTC", 2 * DAY, "0.1", "0.3")], 1),
+        (vec![first.clone(), late("ETH", 2 * DAY + 1, "0.1", "0.3")], 1),
+        (vec![rest, late("ETH", DAY, "0", "0.2")], 1),
+    ];
+    for (later, count) in cases {
+        let lines = [started(DAY), told.clone()].into_iter().chain(later).zip(1..).map(|(line, seq)| (seq, line));
+        let (json, report) = of(whole(), &lines.collect::<Vec<_>>());
+        assert_eq!(json["book_lacks"], json!(count), "{json}");
+        assert_eq!(report.warnings().join("\n").contains("fills in ETH are missing"), count > 0);
+    }
+}
+
 #[test]
 fn rows_behind_the_newest_sum_make_its_difference_unknown() {
     let before = [(1, started(DAY)), (2, fill(DAY + HOUR, json!({}))), (3, balance(DAY + 2 * HOUR, "90"))];

@@ -3,7 +3,6 @@
 use crate::record::book_record::ToldRecord;
 use crate::record::lack::Lack;
 use crate::record::money;
-use rust_decimal::Decimal;
 
 /// It is told for so long: a day is enough to see it.
 pub(crate) const TOLD_FOR_MS: u64 = 86_400_000;
@@ -39,22 +38,14 @@ impl Told {
 
     /// Takes in a fill that is on record now: where it is the last of those that were missing, nothing is.
     pub(crate) fn take(&mut self, fill: &money::Fill) {
-        let Some(after) = fill.position_after else { return };
-        let by = after.saturating_sub(fill.position_before);
-        self.0.retain_mut(|told| {
-            let way = told.lacks.as_mut().filter(|lack| lack.spans(&fill.coin, fill.time));
-            way.and_then(|lack| lack.size.as_mut()).is_none_or(|size| {
-                *size = size.saturating_sub(by);
-                *size != Decimal::ZERO
-            })
-        });
+        self.0.retain_mut(|told| !told.lacks.as_mut().is_some_and(|lack| lack.take(fill)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_decimal::dec;
+    use rust_decimal::{Decimal, dec};
 
     fn fill(coin: &str, time: u64, before: Decimal, after: Decimal) -> money::Fill {
         money::Fill {
