@@ -212,7 +212,7 @@ impl Noted {
             (
                 self.missing,
                 "[event is/events are] not in the journal's folder, and not in the figures; bring the files of those days \
-                 back",
+                 back; if none is gone, a full disk had no room for refusals",
             ),
             (
                 self.cut_off(question),
