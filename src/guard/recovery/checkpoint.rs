@@ -32,7 +32,7 @@ impl Guard {
             cloids_of: self.client_cloids.last_by_client(CHECKPOINT_CLOIDS),
             orders_of: self.orders_by_client(),
             judged: self.earlier_stops.record(&self.view, &self.sent),
-            ledger_ms: self.risk.ledger_read_ms(&self.clock),
+            ledger_ms: self.risk.ledger_read_ms,
             lines: self
                 .lines
                 .known()

@@ -14,14 +14,15 @@ impl Guard {
     pub fn restore_risk(&mut self, record: RiskRecord) {
         match record {
             RiskRecord::Init(init) => {
-                self.risk = Risk { ledger_ms: init.at_ms, since_ms: init.at_ms, ..Risk::default() };
+                let ledger_read_ms = init.venue_ms.unwrap_or(init.at_ms).min(init.at_ms);
+                self.risk = Risk { ledger_read_ms, since_ms: init.at_ms, ..Risk::default() };
                 let mark = mark(init.venue_ms, init.at_ms, init.equity);
                 mark.into_iter().for_each(|mark| self.risk.marks.begin_day(None, mark));
             }
             RiskRecord::Day(day) => {
                 let mark = mark(day.venue_ms, day.at_ms, day.equity);
                 mark.into_iter().for_each(|mark| self.risk.marks.begin_day(day.day.parse().ok(), mark));
-                self.risk.ledger_ms = self.risk.ledger_ms.max(day.ledger_ms);
+                self.risk.restore_ledger_read(day.ledger_ms, day.at_ms);
             }
             RiskRecord::Peak(peak) => {
                 let mark = mark(peak.venue_ms, peak.at_ms, peak.equity);
@@ -53,7 +54,7 @@ impl Guard {
             }
             RiskRecord::Line(moved) => self.lines.restore(moved.line),
             RiskRecord::Checkpoint(checkpoint) => {
-                self.risk.ledger_ms = self.risk.ledger_ms.max(checkpoint.ledger_ms);
+                self.risk.restore_ledger_read(checkpoint.ledger_ms, checkpoint.at_ms);
             }
             RiskRecord::Other => {}
         }

@@ -146,6 +146,14 @@ impl VenueClock {
         self.venue_ms.unwrap_or(self.now_ms)
     }
 
+    /// The venue's time when the machine's was `machine_ms`, a moment ago, as its answers tell it: these may lag, and where the
+    /// machine's clock is ahead nothing else tells by how much.
+    pub(crate) fn venue_at(&self, machine_ms: u64) -> u64 {
+        let shown_ms = self.best_ms().saturating_sub(self.now_ms.saturating_sub(machine_ms));
+        let by_read = self.last_read.map(|(read_ms, at_ms)| read_ms.saturating_add(machine_ms).saturating_sub(at_ms));
+        by_read.map_or(shown_ms, |told_ms| told_ms.min(shown_ms))
+    }
+
     /// The machine's time when the venue's was `venue_ms`, in an answer to a question of `begun_ms`; no later than now.
     pub(crate) fn machine_ms(&self, venue_ms: u64, begun_ms: u64) -> u64 {
         self.now_ms.saturating_sub(self.best_ms().saturating_sub(venue_ms)).max(begun_ms).min(self.now_ms)

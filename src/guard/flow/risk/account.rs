@@ -106,6 +106,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     if !is_settled {
         return witness::ask(step);
     }
+    let is_first = step.guard.risk.marks.day_start.is_none();
     let before = last.is_none().then(|| step.guard.risk.marks.clone());
     // A day of the venue's: the machine's clock may be set to any.
     let set = step.guard.risk.marks.take(mark, day_of(venue_ms), step.now_ms);
@@ -113,8 +114,11 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
         witness::begin(step, cash, before, set);
     }
     if set.day {
-        step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
-        let ledger_ms = step.guard.risk.ledger_read_ms(&step.guard.clock);
+        if is_first && step.guard.risk.ledger_ms == 0 {
+            // What flowed before anything was measured is in that.
+            step.guard.risk.ledger_read_ms = mark.at_ms;
+        }
+        let ledger_ms = step.guard.risk.ledger_read_ms;
         step.effects.risk.push(records::day(day_of(venue_ms), mark, ledger_ms, step.now_ms).into());
     }
     if set.peak {

@@ -50,7 +50,8 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         return ask_again(step);
     }
     step.guard.risk.taken = taken;
-    step.guard.risk.ledger_ms = step.guard.risk.ledger_ms.max(begun_ms);
+    let Guard { risk, clock, .. } = &mut *step.guard;
+    risk.note_ledger_read(begun_ms, clock, step.now_ms);
     let mut last: Option<Transfer> = None;
     for mut flow in new {
         // Of several at one moment, each finds what the one before it left.
@@ -62,7 +63,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         last = Some(flow);
     }
     take_proven(step);
-    step.guard.risk.taken.forget_before(begun_ms);
+    step.guard.risk.taken.forget_before(step.guard.risk.ledger_read_ms);
     step.guard.risk.cash_history.on_ledger(begun_ms);
 }
 
@@ -82,7 +83,7 @@ fn purse_at(guard: &Guard, mode: AccountMode, time_ms: u64) -> BalanceScope {
 /// time may be missing in it. What the account was worth between them could not be told; the next answer holds them all.
 fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
     guard.risk.equities.first_ms().is_some_and(|first_ms| {
-        let is_young = begun_ms < first_ms.saturating_add(LEDGER_GRACE_MS);
+        let is_young = guard.clock.venue_at(begun_ms) < first_ms.saturating_add(LEDGER_GRACE_MS);
         let recent = first_ms.saturating_sub(LEDGER_GRACE_MS.saturating_mul(LONG))..=first_ms;
         is_young && updates.iter().any(|update| recent.contains(&update.time))
     })
@@ -92,7 +93,7 @@ fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
 /// that was not read yet. What it was worth before the flow could not be told; an answer from a little later holds all that
 /// flowed, and the reads of a purse that nobody has settled are held for ten seconds at most.
 fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun_ms: u64) -> bool {
-    let venue_ms = step.guard.clock.best_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
+    let venue_ms = step.guard.clock.venue_at(begun_ms);
     let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
     let mut read_ms = new.iter().filter(|flow| flow.is_sure).filter_map(unexplained);
     // A loss that is made sure of does not wait for the mode for ever: what explains it must be heard before it is believed.

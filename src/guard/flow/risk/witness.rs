@@ -103,8 +103,8 @@ fn take_back(step: &mut Step<'_>, first: &FirstReading, other: Cash) {
 
 /// Writes the marks as they are.
 fn write_marks(step: &mut Step<'_>) {
-    let ledger_ms = step.guard.risk.ledger_read_ms(&step.guard.clock);
     let risk = &mut step.guard.risk;
+    let ledger_ms = risk.ledger_read_ms;
     let Marks { day, day_start, peaks, peak_written, .. } = &mut risk.marks;
     *peak_written = peaks.highest();
     if let (Some(day), Some(mark)) = (*day, *day_start) {

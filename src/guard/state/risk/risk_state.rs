@@ -62,8 +62,10 @@ pub(crate) struct Risk {
     /// The first read of this life, or of an earlier one that ended too soon, until another bears it out.
     pub(crate) first: Option<FirstReading>,
     pub(crate) taken: SeenTransfers,
-    /// The newest read of the ledger, also of an earlier life.
+    /// When the newest answer of the ledger that was taken in was asked for, by the machine's time; none in this life is nought.
     pub(crate) ledger_ms: u64,
+    /// By when the ledger was read, by the venue's time, also by an earlier life, whose clock may have been another.
+    pub(crate) ledger_read_ms: u64,
     pub(crate) ledger_asked_ms: Option<u64>,
     /// Reads of the ledger still to ask for because of a jump.
     pub(crate) ledger_wanted: u8,
@@ -172,15 +174,22 @@ impl Risk {
         is_read && !self.settled.is_purse_unsure(self.mode_ms)
     }
 
-    /// From when on, by the venue's time, the ledger must be read so that no flow is missed. It was read last by the machine's time,
-    /// of this life or of one whose clock was ahead.
+    /// From when on, by the venue's time, the ledger must be read so that no flow is missed.
     pub(crate) fn ledger_since_ms(&self, clock: &VenueClock) -> u64 {
-        self.ledger_read_ms(clock).min(clock.earliest_ms()).saturating_sub(LEDGER_OVERLAP_MS)
+        self.ledger_read_ms.min(clock.earliest_ms()).saturating_sub(LEDGER_OVERLAP_MS)
     }
 
-    /// When the ledger was last read, by the venue's time or before that: what the next life is told, whose clock may be another.
-    pub(crate) fn ledger_read_ms(&self, clock: &VenueClock) -> u64 {
-        self.ledger_ms.saturating_sub(clock.ahead_ms())
+    /// Takes in that an answer of the ledger, asked for at `begun_ms` of the machine's time, tells of all until then.
+    pub(crate) fn note_ledger_read(&mut self, begun_ms: u64, clock: &VenueClock, now_ms: u64) {
+        // A clock that was set back left a time that is yet to come.
+        self.ledger_ms = self.ledger_ms.min(now_ms).max(begun_ms);
+        self.ledger_read_ms = clock.venue_at(begun_ms);
+    }
+
+    /// Takes in by when an earlier life had read the ledger, as it wrote at `at_ms`: one whose clock had stood ahead before may have
+    /// named a later time than its own. The newest word counts.
+    pub(crate) fn restore_ledger_read(&mut self, read_ms: u64, at_ms: u64) {
+        self.ledger_read_ms = read_ms.min(at_ms);
     }
 
     /// Takes note that the purse was changed between these times of the venue's.

@@ -5,7 +5,7 @@ use super::world::BookWorld;
 use crate::guard::state::risk::risk_state::RiskState;
 use crate::guard::tests::fixture::NOW;
 use rust_decimal::{Decimal, dec};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
@@ -135,5 +135,71 @@ fn what_flowed_while_nobody_watched_fires_no_halt_after_a_clock_that_was_ahead()
         world.hold_to_record();
         assert_eq!(world.guard.risk.state, RiskState::Active, "{ahead_ms}");
         assert_eq!(world.of_kind("transfer").len(), 1);
+    }
+}
+
+/// What the account made today, as the guard measures it.
+fn pnl(world: &BookWorld) -> Value {
+    world.guard.status_json(world.now_ms(), (0, 0))["risk"]["day_pnl"].clone()
+}
+
+/// A clock that is behind makes no answer of the ledger too early: what flowed just before a start is taken as soon as with one that is
+/// right, and so is all that flows later.
+#[test]
+fn what_flows_around_a_start_fires_no_halt_where_the_clock_is_behind() {
+    for behind_ms in [0, 12_000, 600_000, 3 * HOUR] {
+        for has_feed in [false, true] {
+            let mut world = BookWorld::new(1, has_feed);
+            world.live(90);
+            world.take_checkpoint();
+            world.die(0);
+            world.venue.deposit(dec!(-3000));
+            world.venue.now += 1_000;
+            world.behind_ms = behind_ms;
+            world.rise();
+            world.read_account();
+            world.live(30);
+            assert_eq!((world.guard.risk.state, pnl(&world)), (RiskState::Active, json!("0")), "{behind_ms}");
+            world.venue.deposit(dec!(-2000));
+            world.live(30);
+            assert_eq!((world.guard.risk.state, pnl(&world)), (RiskState::Active, json!("0")), "{behind_ms}");
+            world.hold_to_record();
+        }
+    }
+}
+
+/// What was counted is known again in the next answer, however far ahead the clock is.
+#[test]
+fn no_flow_counts_twice_where_the_clock_is_ahead() {
+    for ahead_ms in [0, 5 * HOUR, 2 * DAY] {
+        let mut world = BookWorld::with_clock(1, false, ahead_ms);
+        world.live(30);
+        world.venue.deposit(dec!(-3000));
+        for _ in 0..4 {
+            world.live(61);
+            assert_eq!((world.guard.risk.state, pnl(&world)), (RiskState::Active, json!("0")), "{ahead_ms}");
+        }
+        world.hold_to_record();
+    }
+}
+
+/// The journal was begun by a clock that was ahead, which counts no more once a life has read the ledger by another.
+#[test]
+fn a_journal_that_was_begun_by_a_clock_ahead_loses_no_flow() {
+    for init_ms in [NOW, NOW + 3 * HOUR] {
+        let mut world = BookWorld::new(1, false);
+        world.risk.insert(0, json!({"kind": "init", "at_ms": init_ms, "mode": "testnet"}));
+        world.die(0);
+        world.rise();
+        world.live(90);
+        world.take_checkpoint();
+        world.die(0);
+        world.venue.now += 10 * 60_000;
+        world.venue.deposit(dec!(-3000));
+        world.venue.now += 5 * HOUR / 2;
+        world.rise();
+        world.live(200);
+        world.hold_to_record();
+        assert_eq!((world.guard.risk.state, pnl(&world)), (RiskState::Active, json!("0")), "{init_ms}");
     }
 }

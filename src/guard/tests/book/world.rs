@@ -35,6 +35,8 @@ pub(super) struct BookWorld {
     pub(super) mode: AccountMode,
     /// How far the guard's clock is ahead of the venue's.
     pub(super) ahead_ms: u64,
+    /// The same behind it.
+    pub(super) behind_ms: u64,
     /// So many answers about fills, and about funding, show nothing.
     pub(super) empty: [u32; 2],
 }
@@ -74,6 +76,7 @@ impl BookWorld {
             ledger_ms: 0,
             mode: AccountMode::Standard,
             ahead_ms,
+            behind_ms: 0,
             empty: [0, 0],
         };
         world.begin();
@@ -81,8 +84,8 @@ impl BookWorld {
     }
 
     /// The time by the guard's clock.
-    fn now_ms(&self) -> u64 {
-        self.venue.now + self.ahead_ms
+    pub(super) fn now_ms(&self) -> u64 {
+        self.venue.now + self.ahead_ms - self.behind_ms
     }
 
     /// A life begins.
@@ -144,8 +147,9 @@ impl BookWorld {
         self.journal.extend(new);
         self.risk.extend(effects.risk.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap()));
         for deed in effects.immediate.into_iter().chain(effects.after_commit) {
-            if let Command::Read(read @ (Read::BookFills { .. } | Read::Fundings { .. } | Read::LedgerSoon { .. })) =
-                deed
+            if let Command::Read(
+                read @ (Read::BookFills { .. } | Read::Fundings { .. } | Read::Ledger { .. } | Read::LedgerSoon { .. }),
+            ) = deed
             {
                 self.reads.push_back(read);
             }
@@ -178,7 +182,7 @@ impl BookWorld {
     fn read_ledger(&mut self, since_ms: u64) -> u64 {
         let updates = ledger(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap().rows;
         let begun_ms = self.now_ms();
-        let read_ms = begun_ms.saturating_sub(self.ahead_ms);
+        let read_ms = begun_ms.saturating_sub(self.ahead_ms) + self.behind_ms;
         self.ledger_ms = self.ledger_ms.max(read_ms.saturating_sub(LEDGER_OVERLAP_MS));
         self.step(Input::Ledger { updates, begun_ms })
     }
@@ -199,7 +203,7 @@ impl BookWorld {
                 let page = fundings(&shown).unwrap();
                 Input::Fundings { page, since_ms, begun_ms }
             }
-            Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
+            Read::Ledger { since_ms } | Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
             read => panic!("{read:?}"),
         };
         self.step(input)
