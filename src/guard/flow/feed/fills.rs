@@ -75,6 +75,9 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
+    if !step.guard.view.orders.contains_key(&fill.oid) {
+        step.guard.sent.note_elsewhere((asset, fill.oid), after.saturating_sub(held), fill.time);
+    }
     if is_off(step.guard, asset, fill.px) {
         doubt(step, asset, fill.px, "a fill cannot be");
         return false;

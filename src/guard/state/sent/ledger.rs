@@ -1,6 +1,7 @@
 //! The ledger: one entry point for each event of a send, so that orders, triggers and cancels never drift apart.
 
 use super::cancel::{NOT_THERE, SentCancel, targets};
+use super::elsewhere::Elsewhere;
 use super::gone::GoneTrigger;
 use super::key::{Moment, Phase, SentKey};
 use super::order::{MatchedBy, SentOrder};
@@ -33,6 +34,8 @@ pub(crate) struct SentOrders {
     pub(super) unexplained: Vec<(u32, Decimal)>,
     /// Triggers that may have fired, and are open no more.
     pub(super) gone: Vec<GoneTrigger>,
+    /// Fills of other orders that the feed told of, and that no read has shown.
+    pub(super) elsewhere: Vec<Elsewhere>,
     /// Actions that nobody told of, and of which an order was found.
     pub(super) found: BTreeSet<(u64, usize)>,
 }

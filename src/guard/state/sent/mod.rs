@@ -7,6 +7,7 @@
 pub(crate) mod cancel;
 mod cancelling;
 mod closed_of_others;
+mod elsewhere;
 mod fills;
 mod gone;
 pub(crate) mod key;

@@ -124,8 +124,9 @@ impl SentOrders {
 
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
     pub(crate) fn on_account_read(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) {
-        self.take_closed_of_others(read, view, moves);
         let moves = self.set_off_known(read, view, moves);
+        self.take_closed_of_others(read, view, &moves);
+        self.forget_elsewhere(read);
         for (asset, change) in &moves {
             // First what is known to have filled.
             let mut left = change.abs();
@@ -197,7 +198,9 @@ impl SentOrders {
     fn fewest_of(&self, causes: &[Cause], read: Moment, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
         let told = self.told_before(read, asset);
         let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
-        fewest(rest, causes)
+        let elsewhere = self.moved_elsewhere(read, asset);
+        let with_others = (!elsewhere.is_zero()).then(|| fewest(rest.saturating_sub(elsewhere), causes)).flatten();
+        with_others.or_else(|| fewest(rest, causes))
     }
 
     fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {

@@ -68,3 +68,29 @@ fn what_an_own_entry_may_have_opened_is_not_taken_for_others() {
         assert!(!desk.guard.sent.orders.iter().any(|order| !order.unshown().is_zero()), "{is_told}");
     }
 }
+
+/// The feed told what was opened elsewhere in several fills: an entry of the client's right behind the close is none of that, and neither
+/// of both is missing once a read shows the entry alone.
+#[test]
+fn an_entry_right_behind_the_close_is_not_what_was_closed() {
+    for feed_tells_own in [false, true] {
+        let mut desk = desk();
+        let told = vec![fill(&desk, 1, "0", "0.3"), with(fill(&desk, 2, "0.3", "0.1"), "/oid", json!(78))];
+        fills(&mut desk, told);
+        desk.now += 10;
+        let seq = desk.order(with(close(ETH, false, "1990", "0.4"), "/t/limit/tif", json!("Ioc"))).seq();
+        desk.now += 10;
+        if feed_tells_own {
+            let sold = with(with(fill(&desk, 0, "0.4", "0.4"), "/side", json!("A")), "/oid", json!(90));
+            fills(&mut desk, vec![sold]);
+        }
+        desk.answer(seq, 0, statuses(json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 90}}])));
+        let seq = desk.order(with(buy(ETH, "2000", "0.1"), "/t/limit/tif", json!("Ioc"))).seq();
+        desk.now += 10;
+        let filled = json!([{"filled": {"totalSz": "0.1", "avgPx": "2000.0", "oid": 91}}, "waitingForTrigger"]);
+        desk.answer(seq, 0, statuses(filled));
+        desk.now += 100;
+        desk.hold("ETH", dec!(0.1));
+        assert!(desk.guard.sent.orders.iter().all(|order| order.unshown().is_zero()), "{feed_tells_own}");
+    }
+}
