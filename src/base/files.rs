@@ -209,24 +209,56 @@ pub enum Replace {
 /// # Errors
 /// When the file exists and must not be replaced, or the system refuses; nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8], mode: u32, replace: Replace) -> Result<(), FileError> {
-    let refused = |why| FileError { path: path.to_owned(), why };
     if replace == Replace::No && fs::symlink_metadata(path).is_ok() {
-        return Err(refused(Why::Exists));
+        return Err(FileError { path: path.to_owned(), why: Why::Exists });
     }
-    let temporary = temporary_beside(path).map_err(|error| refused(Why::Io("write", error)))?;
-    let written = write_synced(&temporary, bytes, mode).and_then(|()| match replace {
-        Replace::Yes => fs::rename(&temporary, path),
-        // A link, unlike a rename, fails when the name was taken meanwhile.
-        Replace::No => fs::hard_link(&temporary, path),
-    });
-    if replace == Replace::No || written.is_err() {
-        _ = fs::remove_file(&temporary);
+    Staged::new(path, bytes, mode)?.put(replace)
+}
+
+/// A file that is written whole beside its place, and has to be put there; dropped before, it is gone.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Staged {
+    /// Writes it, synced, with exactly `mode`.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing is left behind then.
+    pub fn new(path: &Path, bytes: &[u8], mode: u32) -> Result<Self, FileError> {
+        let refused = |error| FileError { path: path.to_owned(), why: Why::Io("write", error) };
+        let temporary = temporary_beside(path).map_err(refused)?;
+        let staged = Self { path: path.to_owned(), temporary };
+        write_synced(&staged.temporary, bytes, mode).map_err(refused)?;
+        Ok(staged)
     }
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => refused(Why::Exists),
-        _ => refused(Why::Io("write", error)),
-    })?;
-    sync_parent(path).map_err(|error| refused(Why::Io("sync the folder of", error)))
+
+    /// Puts it into its place, and syncs the folder.
+    ///
+    /// # Errors
+    /// As of [`write_whole`].
+    pub fn put(self, replace: Replace) -> Result<(), FileError> {
+        let refused = |why| FileError { path: self.path.clone(), why };
+        let put = match replace {
+            Replace::Yes => fs::rename(&self.temporary, &self.path),
+            // A link, unlike a rename, fails when the name was taken meanwhile.
+            Replace::No => fs::hard_link(&self.temporary, &self.path),
+        };
+        put.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => refused(Why::Exists),
+            _ => refused(Why::Io("write", error)),
+        })?;
+        sync_parent(&self.path).map_err(|error| refused(Why::Io("sync the folder of", error)))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After a rename there is nothing of that name.
+        _ = fs::remove_file(&self.temporary);
+    }
 }
 
 fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {

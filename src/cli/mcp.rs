@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::configured::loaded;
+use super::configured::{configured, loaded};
 use super::output::say;
 use super::refusal::Refusal;
 use super::{key_stdin, reached, values};
@@ -55,7 +55,13 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill_file = args.kill_file.as_deref().map(std::path::absolute).transpose();
     let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
     let (network, account) = (args.network, args.confirm_account);
-    serve(Options { guard, key, network, account, kill_file, read_rules }).map_err(Refusal::Mcp)
+    serve(Options { guard, key, network, account, own: own(home), kill_file, read_rules }).map_err(Refusal::Mcp)
+}
+
+/// The account of this home and its API wallet, whose keys are no agent's. A home that cannot be read has none.
+fn own(home: &Home) -> Vec<Address> {
+    let config = configured(home).ok();
+    config.into_iter().flat_map(|config| [Some(config.account), config.api_wallet]).flatten().collect()
 }
 
 /// The URL named, or the one that the home's config says, or the default.

@@ -52,13 +52,14 @@ mod values;
 mod waiting;
 mod wallet;
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::say;
+use output::{say, unwritten};
 use refusal::Refusal;
 use renamed_commands::Named;
 
@@ -152,14 +153,16 @@ pub fn main() -> ExitCode {
             None => cli.run(),
         },
         Err(error) if usage::is_answer(&error) && one_dash().is_none() => {
-            // Nothing is left to tell a person whose terminal is gone.
-            _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            match error.print().and_then(|()| std::io::stdout().flush()) {
+                Ok(()) => return code,
+                Err(error) => Err(unwritten(error)),
+            }
         }
         Err(error) => Err(not_read(&error)),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) | Err(Refusal::ReaderGone) => ExitCode::SUCCESS,
         Err(refusal) => {
             // A failure while running is in the log already; writing it again could block on a reader.
             if !refusal.is_logged() {

@@ -72,8 +72,10 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
     if let Some(Test::Test(test)) = args.test {
         let config = read(&file(test.file, home), home)?;
-        let say = |line: &str| _ = print(&format!("{line}\n"));
-        return trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify);
+        let mut untold = Ok(());
+        let say = |line: &str| untold = print(&format!("{line}\n"));
+        trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify)?;
+        return untold;
     }
     let own = args.own;
     let typed = own.typed();

@@ -41,6 +41,9 @@ pub(super) enum Refusal {
     /// What was asked for would be seen by nobody.
     #[error("standard output cannot be written, so nobody would see the answer; send it to a file with > FILE")]
     Closed,
+    /// Whoever read the answer has gone, and has what was wanted.
+    #[error("whoever read standard output has gone")]
+    ReaderGone,
     /// The config cannot be used.
     #[error("{0}")]
     Config(ConfigError),
@@ -173,6 +176,13 @@ pub(super) enum Refusal {
         "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < FILE` takes this one from now on"
     )]
     OtherKey(Address, Address),
+    /// The key is a client's, and was given as the API wallet's.
+    #[error(
+        "the key is that of {0}, a client of this home: a bot signs its requests to the guard with it. Never approve it at the \
+         venue: the bot would trade past the guard then, and no rule would bind it. The API wallet is a key of its own, which no \
+         bot has: approve a new one at the venue, and give that one's key in FILE"
+    )]
+    ClientKey(Address),
     /// The key is the account's own.
     #[error(
         "the key is that of {0}, which the config names as the account itself; if {0} is your API wallet, the account is \

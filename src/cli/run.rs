@@ -9,7 +9,7 @@ use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, start, values, waiting};
+use super::{environment, key_stdin, mainnet, start, values, waiting, wallet};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -144,10 +144,12 @@ fn set_up(args: &Args, home: &Home, deployment: Deployment, warnings: &mut Vec<S
     let found = LoadedConfig::NotSetUp(deployment.clone());
     let config = Config::new(Mode::Paper, account, rules, deployment);
     let out = Some(client_key.clone());
-    let done = SetUp { home, config, found, stored: None, client_key_out: out, force: false }.run()?;
-    warnings.extend(done.notes);
-    say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
-    Ok(done.config)
+    let set_up = SetUp { home, config, found, stored: None, client_key_out: out, force: false };
+    set_up.run(|done| {
+        warnings.extend(done.notes.iter().cloned());
+        say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
+        Ok(())
+    })
 }
 
 /// The API wallet's key, from where it was said to be. Paper mode reads none.
@@ -180,6 +182,7 @@ fn api_wallet(
     if key.address() == config.account {
         return Err(Refusal::OwnKey(config.account));
     }
+    wallet::check_no_client(&config.auth.clients, key.address())?;
     match config.api_wallet {
         Some(configured) if configured != key.address() => Err(Refusal::OtherKey(key.address(), configured)),
         _ => Ok(Some(key)),

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::output::say;
 use super::refusal::Refusal;
 use crate::base::clock::now_ms;
-use crate::base::files::FileError;
+use crate::base::files::{FileError, Replace};
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
@@ -69,7 +70,7 @@ impl Stored {
     }
 }
 
-/// A set-up that was made.
+/// A set-up that is made but for its config.
 pub(super) struct Done {
     pub(super) config: Config,
     /// The client's key.
@@ -79,8 +80,9 @@ pub(super) struct Done {
 }
 
 impl SetUp<'_> {
-    /// Does it. When anything is refused, what was made so far is taken back.
-    pub(super) fn run(mut self) -> Result<Done, Refusal> {
+    /// Does it. The person is told before the config makes it count, so that no key that is shown once is lost: when that or
+    /// anything else is refused, what was made so far is taken back.
+    pub(super) fn run(mut self, tell: impl FnOnce(&Done) -> Result<(), Refusal>) -> Result<Config, Refusal> {
         let path = self.home.config_file();
         let client = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
         self.config.auth.clients.push(client.address());
@@ -107,16 +109,21 @@ impl SetUp<'_> {
         if self.config.mode != Mode::Mainnet {
             notes.extend(start_journal(self.home, &self.config, &mut rollback)?);
         }
-        self.config.write(&path).map_err(Refusal::Config)?;
+        let config = self.config.stage(&path).map_err(Refusal::Config)?;
+        let done = Done { config: self.config, client, notes };
+        tell(&done).map_err(|refusal| Refusal::Given(format!("{refusal}; nothing is set up")))?;
+        config.put(Replace::Yes).map_err(|error| {
+            Refusal::Given(format!("{error}; nothing is set up, and what was told of it before does not hold"))
+        })?;
         rollback.keep();
         if self.stored.is_some() {
             note_key_check(self.home);
         }
         // Without the ready-made file the switch still works, unless the disk is full.
         if let Err(error) = self.home.kill_file().make_ready() {
-            notes.push(format!("the kill file could not be made ready for a full disk: {error}"));
+            say(&format!("warning: the kill file could not be made ready for a full disk: {error}"));
         }
-        Ok(Done { config: self.config, client, notes })
+        Ok(done.config)
     }
 
     /// What an earlier set-up had and this one has no more: its clients, and values that are others now.

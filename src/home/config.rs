@@ -145,6 +145,26 @@ pub enum LoadedConfig {
     SetUp(Box<Config>),
 }
 
+impl LoadedConfig {
+    /// What stands there before any set-up, and stays over all of them.
+    #[must_use]
+    pub fn deployment(&self) -> &Deployment {
+        match self {
+            Self::NotSetUp(deployment) => deployment,
+            Self::SetUp(config) => &config.deployment,
+        }
+    }
+
+    /// The clients that are accepted.
+    #[must_use]
+    pub fn clients(&self) -> &[Address] {
+        match self {
+            Self::NotSetUp(_) => &[],
+            Self::SetUp(config) => &config.auth.clients,
+        }
+    }
+}
+
 /// Why a config is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {

@@ -11,23 +11,23 @@ use super::config::{Config, ConfigError, LoadedConfig};
 use super::parse::{ParseError, parse};
 use super::render::{list, quoted, render};
 use crate::base::address::Address;
-use crate::base::files::{FileError, Replace, write_whole};
+use crate::base::files::{FileError, Replace, Staged, write_whole};
 use crate::rules::{Problem, Problems};
 
 /// Mode of a config: anyone may read it, its owner writes it.
 const CONFIG_MODE: u32 = 0o644;
 
 impl Config {
-    /// Writes the whole config to `path`, replacing what is there.
+    /// Writes the whole config beside `path`, to be put there later.
     ///
     /// # Errors
-    /// When keys disagree with each other, or the file cannot be written; what was there stays then.
-    pub fn write(&self, path: &Path) -> Result<(), ConfigError> {
+    /// When keys disagree with each other, or the file cannot be written.
+    pub fn stage(&self, path: &Path) -> Result<Staged, ConfigError> {
         self.check(path)?;
-        store(path, &render(self)).map_err(ConfigError::File)
+        Staged::new(path, render(self).as_bytes(), CONFIG_MODE).map_err(ConfigError::File)
     }
 
-    /// Checks what [`Config::write`] would check, without writing.
+    /// Checks what [`Config::stage`] would check, without writing.
     ///
     /// # Errors
     /// When keys disagree with each other.

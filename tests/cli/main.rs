@@ -24,5 +24,7 @@ mod run;
 mod screen;
 mod table;
 mod typed;
+mod untold;
 mod watch;
 mod ways_out;
+mod wrong_key;
