@@ -31,6 +31,7 @@ mod mainnet_gap;
 mod manual_page;
 mod mcp;
 mod misplaced;
+mod nearly;
 mod notify;
 mod one_rule;
 mod output;
@@ -195,22 +196,25 @@ fn one_dash() -> Option<Refusal> {
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
     let words = slips::words(std::env::args_os());
+    let program = <Cli as CommandFactory>::command();
     let home = || {
         let (dir, config) = here::named(std::env::args_os());
         Home::resolve(environment::home(dir), config, false).ok()
     };
     let other = || {
         let mode = home().and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
-        usage::refusal(error, slips::whole(&<Cli as CommandFactory>::command(), error, &words, mode))
+        usage::refusal(error, slips::whole(&program, error, &words, mode))
     };
     let refusal = match error.kind() {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
         _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
         _ => {
             let slip = one_dash().or_else(|| slips::rule(&words)).or_else(|| slips::key(error, &words));
+            let named = || home().as_ref().map(named);
+            let slip = slip.or_else(|| nearly::flag(&program, error, &words, || named()?.mode));
             let slip = slip.or_else(|| misplaced::word(error, &words));
-            slip.or_else(|| renamed_commands::replacement(error, &words, || home().as_ref().map(named)))
-                .unwrap_or_else(other)
+            let slip = slip.or_else(|| renamed_commands::replacement(error, &words, named));
+            slip.or_else(|| nearly::command(&program, error, &words, named)).unwrap_or_else(other)
         }
     };
     // Who pulls the switch must not think that it was pulled.

@@ -326,7 +326,13 @@ const NOTIFY_EXAMPLE: &str = "/usr/share/doc/svc-guard/examples/notify.toml";
 
 /// What is wrong with a config that sets nothing up.
 fn no_set_up(config: &Path) -> &'static str {
-    if config.exists() { "holds no set-up" } else { "does not exist" }
+    match config.parent() {
+        _ if config.exists() => "holds no set-up",
+        Some(home) if !home.exists() => {
+            "does not exist, nor does its folder; where that was moved, --home names its place of today"
+        }
+        _ => "does not exist",
+    }
 }
 
 /// How the key of a set-up is changed, where its mode has one.
