@@ -203,7 +203,7 @@ fn not_read(error: &clap::Error) -> Refusal {
     };
     let other = || {
         let mode = home().and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
-        usage::refusal(error, slips::whole(&program, error, &words, mode))
+        usage::refusal(error, slips::whole(&program, error, &words, mode).or_else(|| nearly::corrected(error, &words)))
     };
     let refusal = match error.kind() {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),

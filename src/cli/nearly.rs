@@ -8,9 +8,11 @@ use super::refusal::Refusal;
 use super::renamed_commands::{self, Named};
 use super::slips;
 use crate::base::day::Day;
+use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, short, without_keys};
+use crate::home::likely_listen;
 
 /// The commands with their groups, and names that are none and have an answer of their own.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
@@ -187,6 +189,30 @@ fn row(typed: &str) -> &str {
     }
 }
 
+/// The command with a value in the place of one that cannot be, for flags whose value can be told.
+pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String> {
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let given = of(ContextKind::InvalidValue).filter(|_| error.kind() == ErrorKind::ValueValidation)?;
+    let flag = of(ContextKind::InvalidArg)?.split(' ').next()?;
+    let likely = match flag {
+        "--listen" => likely_listen(given).to_string(),
+        "--ip-share" => IpShare::likely(given).to_string(),
+        _ => return None,
+    };
+    let inline = format!("{flag}={given}");
+    let place = words
+        .iter()
+        .position(|word| *word == inline)
+        .or_else(|| words.windows(2).position(|pair| pair == [flag, given]).map(|before| before.saturating_add(1)))?;
+    let mut line = words.to_vec();
+    let slot = line.get_mut(place)?;
+    *slot = if *slot == inline { format!("{flag}={likely}") } else { likely };
+    Some(line.iter().map(word).collect::<Vec<_>>().join(" "))
+}
+
 /// Flags that other servers take.
 fn of_a_server(words: &[&str], named: &str) -> Option<String> {
     let (flag, inline) = named.split_once('=').map_or((named, None), |(flag, value)| (flag, Some(value)));
@@ -197,7 +223,7 @@ fn of_a_server(words: &[&str], named: &str) -> Option<String> {
         }
         "--port" | "-p" | "--bind" | "--address" | "--host" => {
             let given = inline.or_else(|| words.iter().skip_while(|word| **word != flag).nth(1).copied());
-            let listen = crate::home::likely_listen(given.unwrap_or_default());
+            let listen = likely_listen(given.unwrap_or_default());
             Some(format!("`svc-guard {command} --listen {listen}` names the address"))
         }
         _ => None,

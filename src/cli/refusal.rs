@@ -96,8 +96,9 @@ pub(super) enum Refusal {
     Variable(&'static str, String, String),
     /// There is no set-up yet, and what would make one was not given (the home).
     #[error(
-        "{0} is empty: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
-         (SVC_GUARD_ACCOUNT) to set paper mode up now; --home DIR names another home"
+        "{0} {what}: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
+         (SVC_GUARD_ACCOUNT) to set paper mode up now; --home DIR names another home, or its place of today where it was moved",
+        what = if .0.exists() { "is empty" } else { "does not exist" }
     )]
     Empty(PathBuf),
     /// The home holds no key for a mode that needs one (the file, the mode).

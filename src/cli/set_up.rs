@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::one_rule;
 use super::output::say;
 use super::refusal::Refusal;
 use crate::base::clock::now_ms;
@@ -98,6 +99,7 @@ impl SetUp<'_> {
             return Err(Refusal::ChangedMeanwhile(path));
         }
         let mut notes = self.not_kept();
+        notes.extend(one_rule::doubt(&self.config.rules));
         if let Some(stored) = &self.stored {
             notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }

@@ -171,6 +171,9 @@ pub enum ConfigError {
     /// The file is refused.
     #[error("{0}")]
     File(FileError),
+    /// A change of it cannot be written.
+    #[error("{0}; nothing is changed")]
+    Unwritten(FileError),
     /// The file is not TOML (the parser's message and the line).
     #[error("{0} is not valid TOML: {1}")]
     Toml(PathBuf, String),

@@ -11,7 +11,7 @@ use super::config::{Config, ConfigError, LoadedConfig};
 use super::parse::{ParseError, parse};
 use super::render::{list, quoted, render};
 use crate::base::address::Address;
-use crate::base::files::{FileError, Replace, Staged, write_whole};
+use crate::base::files::{Replace, Staged, write_whole};
 use crate::rules::{Problem, Problems};
 
 /// Mode of a config: anyone may read it, its owner writes it.
@@ -142,7 +142,7 @@ fn edit<T>(
     config.check(path)?;
     let changed = write(&config, what);
     let kept = matches!(parse(&changed), Ok(LoadedConfig::SetUp(read)) if read == config);
-    store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
+    store(path, &if kept { changed } else { render(&config) })
 }
 
 /// Writes the text that stood at `path` before a change.
@@ -150,11 +150,11 @@ fn edit<T>(
 /// # Errors
 /// When it cannot be written; the changed one stays then.
 pub fn put_back(path: &Path, text: &str) -> Result<(), ConfigError> {
-    store(path, text).map_err(ConfigError::File)
+    store(path, text)
 }
 
-fn store(path: &Path, text: &str) -> Result<(), FileError> {
-    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes)
+fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
+    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes).map_err(ConfigError::Unwritten)
 }
 
 /// Where the list of clients stands in the text.

@@ -97,3 +97,29 @@ fn a_file_as_the_home_of_a_kill_is_told_with_its_folder() {
     refused(&output, &said);
     assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
 }
+
+/// What is open stays open while no guard runs: who hears of the refusal must hear of the kill.
+#[test]
+fn a_start_that_is_refused_names_the_kill_that_waits() {
+    let place = Place::paper();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    refused(&place.run(&["run", "--listen", &listen]), "cannot listen on");
+    assert_eq!(place.run(&["kill", "--reason", "too wild"]).status.code(), Some(1));
+    let output = place.run(&["run", "--listen", &listen]);
+    refused(&output, "cannot listen on");
+    let said = text(&output.stderr);
+    assert!(said.contains("The kill switch of this home is pulled (too wild), and nothing is closed before"), "{said}");
+}
+
+#[test]
+fn a_change_that_cannot_be_written_says_that_nothing_is_changed() {
+    let place = Place::paper();
+    // A name of which a temporary one beside it would be too long.
+    let config = place.home().join("x".repeat(245));
+    fs::copy(place.home().join("guard.toml"), &config).unwrap();
+    let file = config.to_str().unwrap();
+    for args in [&["config", "set", "ip_share", "1/2"][..], &["pair"]] {
+        place.refuses(&[&["--config", file], args].concat(), "; nothing is changed");
+    }
+}

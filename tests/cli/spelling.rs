@@ -90,3 +90,41 @@ fn a_flag_of_another_program_is_told_with_the_one_that_does_it() {
     // A value of a flag is no word without its own.
     place.refuses(&["report", "--mode", "testnet", "--nonsense"], "unexpected argument '--nonsense'");
 }
+
+#[test]
+fn a_value_that_cannot_be_is_told_with_one_that_can() {
+    let place = Place::paper();
+    for (typed, command) in [
+        ("config set ip_share 1/100", "config set ip_share 1/8"),
+        ("config set ip_share 2", "config set ip_share 1"),
+        ("config set equity_cap 1,000", "config set equity_cap 1000"),
+        ("config set rules stop-loss=1", "config set rules stop=1"),
+        ("health --listen 8547", "health --listen 127.0.0.1:8547"),
+        ("health --listen=8547", "health --listen=127.0.0.1:8547"),
+    ] {
+        meant(&place, typed, command);
+    }
+    place.refuses(&["run", "--ip-share", "1/100"], "run --ip-share 1/8`");
+    place.refuses(
+        &["journal-init", "--mode", "paper", "--note", ""],
+        "journal-init --mode paper --note 'looked into it'`",
+    );
+    std::fs::write(place.home().join("notify.toml"), "").unwrap();
+    place.refuses(&["notify", "test"], "under a line [[target]] stand its name, its form");
+}
+
+/// A coin in small letters allows nothing, and nobody would see why.
+#[test]
+fn coins_in_small_letters_are_told_with_the_command_that_names_them() {
+    let place = Place::paper();
+    let change = format!("`svc-guard --home {} config set rules markets=ETH,BTC`", place.home().display());
+    let told = succeeded(&place.run(&["config", "set", "rules", "markets=btc,ETH"]));
+    assert!(told.contains("is BTC meant?") && told.contains(&change), "{told}");
+    assert!(succeeded(&place.run(&["config", "set", "rules", "markets=btc,eth"])).contains("are BTC, ETH meant?"));
+    let place = Place::empty();
+    std::fs::write(place.path("rules.toml"), "markets = [\"btc\"]\n").unwrap();
+    let file = format!("@{}", place.path("rules.toml").display());
+    let output = place.run(&["init", "--non-interactive", "--account", ACCOUNT, "--rules", &file]);
+    succeeded(&output);
+    assert!(text(&output.stderr).contains("config set rules markets=BTC`"), "{}", text(&output.stderr));
+}
