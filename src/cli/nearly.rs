@@ -130,10 +130,10 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
         let mut value = || inline.or_else(|| rest.next_if(|next| !next.starts_with("--")));
         match flag {
             "--since" | "--start" | "--after" | "--begin" if is_report => {
-                put(&mut line, "--from", value().unwrap_or("DATE"))
+                put(&mut line, "--from", value().unwrap_or("DATE"));
             }
             "--until" | "--till" | "--end" | "--before" if is_report => {
-                put(&mut line, "--to", value().unwrap_or("DATE"))
+                put(&mut line, "--to", value().unwrap_or("DATE"));
             }
             "--json" | "--csv" | "--table" if is_report => put(&mut line, "--format", flag.trim_start_matches('-')),
             "--market" | "--markets" | "--coin" | "--coins" | "--symbol" if is_report => {

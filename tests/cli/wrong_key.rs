@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::place::*;
+use crate::screen::Screen;
 
 /// The address of [`OTHER_KEY`].
 fn other() -> String {
@@ -68,4 +69,24 @@ fn an_agent_is_not_given_the_api_wallets_key() {
     assert!(told.contains(&format!("`svc-guard --home {} client add --out FILE`", place.home().display())), "{told}");
     let bot = place.path("bot");
     succeeded(&place.run(&[&mcp[..], &["--key-file", bot.to_str().unwrap()]].concat()));
+}
+
+/// The questions do not take it either, and ask again.
+#[test]
+fn a_clients_key_is_not_taken_by_the_questions() {
+    let place = testnet(None);
+    let key = fs::read_to_string(place.path("bot")).unwrap();
+    let rules = rules();
+    let out = place.path("bot2");
+    let args =
+        ["init", "--force", "--network", "testnet", "--account", ACCOUNT, "--rules", &rules, "--key-store", "file"];
+    let more = ["--equity-cap", "500", "--listen", "127.0.0.1:0", "--ip-share", "1", "--client-key-out"];
+    let mut asked = Screen::start(place.command(&[&args[..], &more, &[out.to_str().unwrap()]].concat()));
+    asked.answer("Type `anew` to set up anew", "anew");
+    asked.answer("API wallet key", key.trim());
+    asked.expect("a client of this home");
+    asked.answer("API wallet key", "");
+    asked.answer("Set up now?", "no");
+    let output = asked.end();
+    assert!(text(&output.stderr).contains("Never approve it at the venue"));
 }

@@ -48,9 +48,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if let Some(stored) = &stored {
         config.key_store = stored.key_store();
     }
-    let out = client_key_out.clone();
+    let (note, out) = (note.flatten(), client_key_out.clone());
     let set_up = SetUp { home, config, found, stored, client_key_out, force };
-    set_up.run(|done| report::report(home, done, note.flatten(), out)).map(drop)
+    set_up.run(|done| report::report(home, done, note.as_ref(), out.as_deref())).map(drop)
 }
 
 /// The person to ask.

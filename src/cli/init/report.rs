@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 
 use zeroize::Zeroizing;
 
@@ -23,11 +23,11 @@ pub(super) fn open_to_others(listen: SocketAddr) -> Option<String> {
 pub(super) fn report(
     home: &Home,
     done: &Done,
-    note: Option<String>,
-    client_key_file: Option<PathBuf>,
+    note: Option<&String>,
+    client_key_file: Option<&Path>,
 ) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
-    notes.iter().chain(&note).for_each(|note| say(note));
+    notes.iter().chain(note).for_each(|note| say(note));
     if let Some(warning) = open_to_others(config.listen) {
         say(&format!("warning: {warning}"));
     }
