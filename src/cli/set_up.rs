@@ -223,11 +223,12 @@ fn free_name(path: &Path) -> PathBuf {
     (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
 }
 
-/// While this lives, the signals that would end the program wait, so that none leaves half of a set-up.
-struct SignalsBlocked(Option<SigSet>);
+/// While this lives, the signals that would end the program wait, so that none leaves half of a set-up, or a client whose key
+/// nobody saw.
+pub(super) struct SignalsBlocked(Option<SigSet>);
 
 impl SignalsBlocked {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut held = SigSet::empty();
         [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().for_each(|signal| held.add(signal));
         Self(held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
