@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::{Uid, User};
 
+use super::disk_fault::with_disk_fault;
 use super::shell::word;
 
 /// The whole path of what is named from the folder at hand. Where that is no text, another name of the same place that is one,
@@ -30,13 +31,19 @@ pub fn whole_path(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A path with its leading `~` made the user's own folder, `own`: a shell does so only where a word begins with it, and a folder of
-/// that name is never meant.
+/// that name is never meant. `~name` is that user's, where there is one and nothing else of that name.
 pub fn in_own_folder(path: PathBuf, own: impl FnOnce() -> Option<PathBuf>) -> PathBuf {
-    let Ok(rest) = path.strip_prefix("~") else { return path };
-    match own().filter(|own| own.is_absolute()) {
-        Some(own) if rest.as_os_str().is_empty() => own,
-        Some(own) => own.join(rest),
-        None => path,
+    let first = path.components().next().and_then(|first| first.as_os_str().to_str());
+    let Some((first, name)) = first.and_then(|first| Some((first, first.strip_prefix('~')?))) else { return path };
+    let folder = match name {
+        "" => own(),
+        _ if path.symlink_metadata().is_ok() => None,
+        name => User::from_name(name).ok().flatten().map(|user| user.dir),
+    };
+    match (folder.filter(|folder| folder.is_absolute()), path.strip_prefix(first)) {
+        (Some(folder), Ok(rest)) if rest.as_os_str().is_empty() => folder,
+        (Some(folder), Ok(rest)) => folder.join(rest),
+        _ => path,
     }
 }
 
@@ -79,6 +86,16 @@ impl fmt::Display for FileError {
         let path = self.path.display();
         match &self.why {
             Why::Missing => write!(f, "{path} does not exist"),
+            Why::NotAFile if self.path.is_dir() => {
+                write!(
+                    f,
+                    "{path} is not a regular file but a folder; name a file in it: {}",
+                    self.path.join("NAME").display()
+                )
+            }
+            Why::Exists if self.path.is_dir() => {
+                write!(f, "{path} is a folder; name a new file in it: {}", self.path.join("NAME").display())
+            }
             Why::Exists => write!(f, "{path} exists already and is not replaced; name a new file or move it away"),
             Why::Link => {
                 let link = word(&self.path);
@@ -125,7 +142,7 @@ impl fmt::Display for FileError {
                 let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
                 write!(f, "cannot {what} {path}: {folder} is no folder")
             }
-            Why::Io(what, error) => write!(f, "cannot {what} {path}: {error}"),
+            Why::Io(what, error) => write!(f, "cannot {what} {path}: {}", with_disk_fault(error, &self.path)),
         }
     }
 }
@@ -209,24 +226,56 @@ pub enum Replace {
 /// # Errors
 /// When the file exists and must not be replaced, or the system refuses; nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8], mode: u32, replace: Replace) -> Result<(), FileError> {
-    let refused = |why| FileError { path: path.to_owned(), why };
     if replace == Replace::No && fs::symlink_metadata(path).is_ok() {
-        return Err(refused(Why::Exists));
+        return Err(FileError { path: path.to_owned(), why: Why::Exists });
     }
-    let temporary = temporary_beside(path).map_err(|error| refused(Why::Io("write", error)))?;
-    let written = write_synced(&temporary, bytes, mode).and_then(|()| match replace {
-        Replace::Yes => fs::rename(&temporary, path),
-        // A link, unlike a rename, fails when the name was taken meanwhile.
-        Replace::No => fs::hard_link(&temporary, path),
-    });
-    if replace == Replace::No || written.is_err() {
-        _ = fs::remove_file(&temporary);
+    Staged::new(path, bytes, mode)?.put(replace)
+}
+
+/// A file that is written whole beside its place, and has to be put there; dropped before, it is gone.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Staged {
+    /// Writes it, synced, with exactly `mode`.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing is left behind then.
+    pub fn new(path: &Path, bytes: &[u8], mode: u32) -> Result<Self, FileError> {
+        let refused = |error| FileError { path: path.to_owned(), why: Why::Io("write", error) };
+        let temporary = temporary_beside(path).map_err(refused)?;
+        let staged = Self { path: path.to_owned(), temporary };
+        write_synced(&staged.temporary, bytes, mode).map_err(refused)?;
+        Ok(staged)
     }
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => refused(Why::Exists),
-        _ => refused(Why::Io("write", error)),
-    })?;
-    sync_parent(path).map_err(|error| refused(Why::Io("sync the folder of", error)))
+
+    /// Puts it into its place, and syncs the folder.
+    ///
+    /// # Errors
+    /// As of [`write_whole`].
+    pub fn put(self, replace: Replace) -> Result<(), FileError> {
+        let refused = |why| FileError { path: self.path.clone(), why };
+        let put = match replace {
+            Replace::Yes => fs::rename(&self.temporary, &self.path),
+            // A link, unlike a rename, fails when the name was taken meanwhile.
+            Replace::No => fs::hard_link(&self.temporary, &self.path),
+        };
+        put.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => refused(Why::Exists),
+            _ => refused(Why::Io("write", error)),
+        })?;
+        sync_parent(&self.path).map_err(|error| refused(Why::Io("sync the folder of", error)))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After a rename there is nothing of that name.
+        _ = fs::remove_file(&self.temporary);
+    }
 }
 
 fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {

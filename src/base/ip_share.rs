@@ -81,9 +81,15 @@ impl IpShare {
         Ok(share)
     }
 
-    /// The share that was likely meant by a text that is none: one in percent as its decimal, and else a half, as an example.
+    /// The share that was likely meant by a text that is none: the least or the whole by one that is too small or too large, one in
+    /// percent as its decimal, and else a half, as an example.
     #[must_use]
     pub fn likely(text: &str) -> Self {
+        match Self::parse(text) {
+            Err(ShareError::TooSmall(_)) => return Self { numerator: 1, denominator: LEAST },
+            Err(ShareError::TooLarge) if !text.ends_with('%') => return Self::WHOLE,
+            _ => {}
+        }
         let percent = text.strip_suffix('%').and_then(|percent| parse_setting(percent.trim()));
         let share = percent.and_then(|percent| percent.checked_div(Decimal::ONE_HUNDRED));
         share

@@ -14,6 +14,9 @@ const KEY_DIGITS: usize = 60;
 /// Most hex digits in a row that are shown: those of an address.
 const MOST_DIGITS: usize = 40;
 
+/// Letters of the shortest name that is known with one of them wrong.
+const SHORTEST: usize = 3;
+
 /// `text` with each control character as a space, cut to `most` characters.
 #[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
@@ -82,7 +85,8 @@ pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<
     let wrong = |name: &str| strsim::damerau_levenshtein(&typed, name);
     let (letters, name) = known.map(|name| (wrong(name), name)).min_by_key(|(letters, _)| *letters)?;
     // Of a short name most of it would be another one.
-    (letters <= name.len().div_euclid(4)).then_some(name)
+    let most = if name.len() < SHORTEST { 0 } else { name.len().div_euclid(4).max(1) };
+    (letters <= most).then_some(name)
 }
 
 /// The first `most` characters of `text`.

@@ -16,6 +16,14 @@ pub(super) struct Args {
     explain: bool,
 }
 
+/// How many are served, and how one is made where there is none.
+fn clients(count: usize) -> String {
+    match count {
+        0 => "0, so nobody is served: `svc-guard client add --out FILE` makes one".to_owned(),
+        count => count.to_string(),
+    }
+}
+
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
     // Anyone may look at it, and `run` would refuse this home.
@@ -36,7 +44,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         config.listen,
         config.ip_share,
         config.ip_share.budget_per_minute(),
-        config.auth.clients.len(),
+        clients(config.auth.clients.len()),
         config.rules.to_code(),
     );
     let asked = args

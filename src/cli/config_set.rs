@@ -11,7 +11,7 @@ use super::output::print;
 use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::{one_rule, reached, rules_source, slips};
-use crate::base::ip_share::{IpShare, ShareError};
+use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, base_url, likely_listen, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
@@ -75,7 +75,7 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
         What::Rules => {
             let rules = rules(typed, &config.rules)?;
             refuse_looser(config.mode, &rules)?;
-            let words = in_words(&config.rules, &rules);
+            let words = in_words(&config.rules, &rules).into_iter().chain(one_rule::doubt(&rules)).collect();
             Change { key: "rules", value: Some(rules.to_code()), config: Config { rules, ..new }, words }
         }
         What::Listen => {
@@ -89,16 +89,16 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "listen", value: Some(listen.to_string()), config: Config { listen, ..new }, words }
         }
         What::IpShare => {
-            let ip_share = IpShare::parse(typed).map_err(|error| match error {
-                ShareError::Text => bad(format!("{error}: `svc-guard config set ip_share {}`", IpShare::likely(typed))),
-                error => bad(error.to_string()),
-            })?;
+            let ip_share = IpShare::parse(typed)
+                .map_err(|error| bad(format!("{error}: `svc-guard config set ip_share {}`", IpShare::likely(typed))))?;
             let told = |share: IpShare| format!("{share} ({} weight a minute)", share.budget_per_minute());
             let words = line("ip_share", told(config.ip_share), told(ip_share));
             Change { key: "ip_share", value: Some(ip_share.to_string()), config: Config { ip_share, ..new }, words }
         }
         What::EquityCap => {
-            let bad = |expected: String| bad(format!("{expected}, or none"));
+            let bad = |expected: String| {
+                bad(format!("{expected}, or none: `svc-guard config set equity_cap {}`", likely_usdc(typed)))
+            };
             let is_none = typed.eq_ignore_ascii_case("none");
             let cap = if is_none { None } else { Some(parse_usdc(typed).map_err(bad)?) };
             if let (None, Mode::Mainnet, Some(now)) = (cap, config.mode, config.equity_cap) {
@@ -113,6 +113,12 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "equity_cap", value, config: Config { equity_cap: cap, ..new }, words }
         }
     })
+}
+
+/// The cap that was likely meant by a text that is none.
+fn likely_usdc(typed: &str) -> String {
+    let bare: String = typed.chars().filter(|letter| letter.is_ascii_digit() || *letter == '.').collect();
+    parse_usdc(&bare).map_or_else(|_| "10000".to_owned(), |usdc| usdc.to_string())
 }
 
 /// What a new listen address means for the bot and for others.

@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::rules_source;
 use crate::base::address::Address;
+use crate::base::files::in_own_folder;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::text::short;
@@ -72,7 +73,8 @@ pub(super) fn ip_share(flag: Option<IpShare>) -> Result<Option<IpShare>, Refusal
 
 /// `--key-file` or `SVC_GUARD_KEY_FILE`.
 pub(super) fn key_file(flag: Option<PathBuf>) -> Option<PathBuf> {
-    flag.or_else(|| variable("SVC_GUARD_KEY_FILE").map(PathBuf::from))
+    let named = flag.or_else(|| variable("SVC_GUARD_KEY_FILE").map(PathBuf::from));
+    named.map(|file| in_own_folder(file, std::env::home_dir))
 }
 
 /// `--container` or `SVC_GUARD_CONTAINER`.

@@ -64,7 +64,11 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
         }
         (200, _) => Err(format!("{base}/healthz does not answer as a guard does: is that the guard?")),
         (503, health) => {
-            let told = health.and_then(|health| line(&health.problems));
+            let all = |health: Health<'_>| match is_to_trade {
+                true => [health.problems, health.not_trading].concat(),
+                false => health.problems,
+            };
+            let told = health.and_then(|health| line(&all(health)));
             Err(told.unwrap_or_else(|| "the service is not healthy".to_owned()))
         }
         (status, _) => Err(format!("{base}/healthz answered with status {status}: is that the guard?")),
@@ -119,8 +123,7 @@ fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
 /// and where its config says.
 fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     if let Some(url) = args.url {
-        let url = Origin::parse(&url).map_err(|_| format!("--url {:?} must be http://host:port", short(&url)))?;
-        return Ok(vec![url.as_str().to_owned()]);
+        return plain(&url).map(|url| vec![url.as_str().to_owned()]);
     }
     if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
         return Ok(vec![local_url(listen)]);
@@ -134,6 +137,23 @@ fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     }
     places.dedup();
     Ok(places.into_iter().map(local_url).collect())
+}
+
+/// The URL that was named; a guard answers on its own machine, where nothing is encrypted.
+fn plain(url: &str) -> Result<Origin, String> {
+    let read = Origin::parse(url).ok().filter(|url| !url.is_encrypted());
+    let likely = || {
+        let bare = url.split_once("://").map_or(url, |(_, bare)| bare).split('/').next().unwrap_or_default();
+        Origin::parse(&format!("http://{bare}")).map_or_else(|_| "http://HOST:PORT".to_owned(), |url| url.to_string())
+    };
+    let no_https = if url.starts_with("https:") { ", for a guard speaks no https" } else { "" };
+    read.ok_or_else(|| {
+        format!(
+            "--url {:?} must be http://host:port{no_https}: `svc-guard health --url {}`",
+            short(url),
+            word(likely())
+        )
+    })
 }
 
 /// What keeps the service from something, in one line; `None` where nothing does.

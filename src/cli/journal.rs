@@ -117,7 +117,10 @@ fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Re
     let config = configured(home)?;
     home.require_own().map_err(Refusal::Home)?;
     if args.note.trim().is_empty() {
-        return Err(Refusal::Flags("--note must say why; it is written into the journal"));
+        return Err(Refusal::Given(format!(
+            "--note must say why; it is written into the journal: `svc-guard {command} --mode {} --note 'looked into it'`",
+            args.mode
+        )));
     }
     if without_keys(&args.note) != args.note {
         return Err(Refusal::Flags(

@@ -1,8 +1,13 @@
 //! The ways that are left to whoever pulls the kill switch where its file cannot be written or nobody reads it.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use nix::unistd::Uid;
+
+use crate::base::disk_fault::disk_fault;
+use crate::base::files::user_name;
 use crate::base::shell::{place, word};
 
 /// What can be done where the kill file cannot be written.
@@ -10,23 +15,38 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, url: Option<&str>, run
     let home = file.parent().unwrap_or(Path::new("/"));
     let folder = word(home);
     match error.kind() {
+        io::ErrorKind::NotADirectory if home.is_file() => format!(
+            "{} is a file, and a home is the folder that its files are in: `svc-guard --home {} kill --reason TEXT` kills the \
+             guard of that one. {}",
+            place(home),
+            word(home.parent().unwrap_or(Path::new("/"))),
+            running(runs)
+        ),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
             "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its place of today. {}",
             place(home),
             running(runs)
         ),
-        io::ErrorKind::ReadOnlyFilesystem => format!(
-            "that disk is read-only. {}; root makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target \
-             {folder})\"`",
-            by_client(url)
-        ),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            format!("that disk is full: make space, see `df {folder}`. {}", by_client(url))
-        }
-        _ => {
-            format!("write that file yourself, as who may, or name the home of the guard that runs. {}", running(runs))
-        }
+        kind => match (disk_fault(error, file), owner(home).filter(|_| kind == io::ErrorKind::PermissionDenied)) {
+            (Some(fault), _) => format!("{fault}. {}", by_client(url)),
+            (None, Some(user)) => format!(
+                "it is the home of {user}: `sudo -u {user} svc-guard --home {folder} kill --reason TEXT` pulls it. {}",
+                by_client(url)
+            ),
+            (None, None) => {
+                format!(
+                    "write that file yourself, as who may, or name the home of the guard that runs. {}",
+                    running(runs)
+                )
+            }
+        },
     }
+}
+
+/// The owner of the folder, or of the nearest one above it that can be looked at, where that is another user.
+fn owner(home: &Path) -> Option<String> {
+    let uid = home.ancestors().find_map(|place| Some(place.metadata().ok()?.uid()))?;
+    (uid != Uid::effective().as_raw()).then(|| user_name(uid))
 }
 
 /// How a client pulls the switch of the guard at `url`, without the disk.

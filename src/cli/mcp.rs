@@ -3,16 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::configured::loaded;
+use super::configured::{configured, loaded};
 use super::output::say;
 use super::refusal::Refusal;
 use super::{key_stdin, reached, values};
 use crate::base::address::Address;
-use crate::base::files::{FileError, Why};
+use crate::base::files::{FileError, Why, in_own_folder};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
-use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file};
+use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file, system_home};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
@@ -52,10 +52,17 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let guard = guard_url(args.guard_url.as_deref(), home)?;
     let key = key(args)?;
-    let kill_file = args.kill_file.as_deref().map(std::path::absolute).transpose();
+    let kill_file =
+        args.kill_file.clone().map(|file| std::path::absolute(in_own_folder(file, system_home))).transpose();
     let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
     let (network, account) = (args.network, args.confirm_account);
-    serve(Options { guard, key, network, account, kill_file, read_rules }).map_err(Refusal::Mcp)
+    serve(Options { guard, key, network, account, own: own(home), kill_file, read_rules }).map_err(Refusal::Mcp)
+}
+
+/// The account of this home and its API wallet, whose keys are no agent's. A home that cannot be read has none.
+fn own(home: &Home) -> Vec<Address> {
+    let config = configured(home).ok();
+    config.into_iter().flat_map(|config| [Some(config.account), config.api_wallet]).flatten().collect()
 }
 
 /// The URL named, or the one that the home's config says, or the default.
@@ -78,10 +85,11 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
 }
 
 fn key(args: &Args) -> Result<Key, Refusal> {
-    match &args.key_file {
+    match args.key_file.clone() {
         _ if args.read_only => Ok(Key::None),
         Some(file) => {
-            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(refused)?;
+            let reading = read_key_file(&in_own_folder(file, system_home), in_container(None, Path::new("/")))
+                .map_err(refused)?;
             reading.warning.iter().for_each(|warning| say(&format!("warning: {warning}")));
             Ok(Key::Given(reading.key))
         }

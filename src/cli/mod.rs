@@ -31,6 +31,7 @@ mod mainnet_gap;
 mod manual_page;
 mod mcp;
 mod misplaced;
+mod nearly;
 mod notify;
 mod one_rule;
 mod output;
@@ -52,13 +53,14 @@ mod values;
 mod waiting;
 mod wallet;
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::say;
+use output::{say, unwritten};
 use refusal::Refusal;
 use renamed_commands::Named;
 
@@ -152,14 +154,16 @@ pub fn main() -> ExitCode {
             None => cli.run(),
         },
         Err(error) if usage::is_answer(&error) && one_dash().is_none() => {
-            // Nothing is left to tell a person whose terminal is gone.
-            _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            match error.print().and_then(|()| std::io::stdout().flush()) {
+                Ok(()) => return code,
+                Err(error) => Err(unwritten(error)),
+            }
         }
         Err(error) => Err(not_read(&error)),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) | Err(Refusal::ReaderGone) => ExitCode::SUCCESS,
         Err(refusal) => {
             // A failure while running is in the log already; writing it again could block on a reader.
             if !refusal.is_logged() {
@@ -192,22 +196,25 @@ fn one_dash() -> Option<Refusal> {
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
     let words = slips::words(std::env::args_os());
+    let program = <Cli as CommandFactory>::command();
     let home = || {
         let (dir, config) = here::named(std::env::args_os());
         Home::resolve(environment::home(dir), config, false).ok()
     };
     let other = || {
         let mode = home().and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
-        usage::refusal(error, slips::whole(&<Cli as CommandFactory>::command(), error, &words, mode))
+        usage::refusal(error, slips::whole(&program, error, &words, mode).or_else(|| nearly::corrected(error, &words)))
     };
     let refusal = match error.kind() {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
         _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
         _ => {
             let slip = one_dash().or_else(|| slips::rule(&words)).or_else(|| slips::key(error, &words));
+            let named = || home().as_ref().map(named);
+            let slip = slip.or_else(|| nearly::flag(&program, error, &words, || named()?.mode));
             let slip = slip.or_else(|| misplaced::word(error, &words));
-            slip.or_else(|| renamed_commands::replacement(error, &words, || home().as_ref().map(named)))
-                .unwrap_or_else(other)
+            let slip = slip.or_else(|| renamed_commands::replacement(error, &words, named));
+            slip.or_else(|| nearly::command(&program, error, &words, named)).unwrap_or_else(other)
         }
     };
     // Who pulls the switch must not think that it was pulled.

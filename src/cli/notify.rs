@@ -7,7 +7,7 @@ use super::environment;
 use super::output::{print, say};
 use super::reached::{CHOSEN, guard_url, way_to_a_port};
 use super::refusal::Refusal;
-use crate::base::files::{FileError, Why, read_trusted};
+use crate::base::files::{FileError, Why, in_own_folder, read_trusted};
 use crate::base::log_line::Reader;
 use crate::base::shell::word;
 use crate::guard::{Code, Verdict};
@@ -60,6 +60,12 @@ struct RunArgs {
 }
 
 impl RunArgs {
+    /// With `~` as a person means it.
+    fn expanded(self) -> Self {
+        let own = |path: Option<PathBuf>| path.map(|path| in_own_folder(path, std::env::home_dir));
+        Self { file: own(self.file), state: own(self.state), journal: own(self.journal), guard_url: self.guard_url }
+    }
+
     /// The paths as they were typed, for a command that is to do the same.
     fn typed(&self) -> String {
         let named = [("--file", &self.file), ("--state", &self.state), ("--journal", &self.journal)].into_iter();
@@ -71,11 +77,14 @@ impl RunArgs {
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
     if let Some(Test::Test(test)) = args.test {
-        let config = read(&file(test.file, home), home)?;
-        let say = |line: &str| _ = print(&format!("{line}\n"));
-        return trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify);
+        let named = test.file.map(|file| in_own_folder(file, std::env::home_dir));
+        let config = read(&file(named, home), home)?;
+        let mut untold = Ok(());
+        let say = |line: &str| untold = print(&format!("{line}\n"));
+        trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify)?;
+        return untold;
     }
-    let own = args.own;
+    let own = args.own.expanded();
     let typed = own.typed();
     let config = read(&file(own.file, home), home)?;
     // A home that this user may not read, or that holds no set-up, has defaults.

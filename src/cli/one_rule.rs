@@ -74,13 +74,24 @@ pub(super) fn before(key: &str, why: &str) -> Option<&'static str> {
 
 /// The reason for refusing a name that is no rule's, with the change that was meant.
 pub(super) fn instead(typed: &str, value: &str) -> String {
-    match nearest(typed, Rules::keys()) {
+    // A name that goes on behind a rule's, such as stop-loss, means that rule.
+    let begun = || Rules::keys().filter(|key| typed.to_lowercase().starts_with(key)).max_by_key(|key| key.len());
+    match nearest(typed, Rules::keys()).or_else(begun) {
         Some(key) => {
             let change = word(format!("{key}={}", value.trim()));
             format!("is not a rule, and {key} is one: `svc-guard config set rules {change}`")
         }
         None => format!("is not a rule; the rules are {}", Rules::keys().collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// A word to who names coins that are likely none of the venue's, and so allow nothing.
+pub(super) fn doubt(rules: &Rules) -> Option<String> {
+    let meant = rules.markets.likely()?;
+    let change = word(format!("markets={meant}"));
+    Some(format!(
+        "A coin that the venue does not have allows nothing: `svc-guard config set rules {change}` names them in capitals."
+    ))
 }
 
 /// `stop=3`, where that is what was typed with something else between the rule and its value, or with nothing else.

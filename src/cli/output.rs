@@ -1,7 +1,7 @@
 //! The two ways a command speaks: its result on standard output, everything else on standard error.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -22,18 +22,32 @@ pub(super) fn print(text: &str) -> Result<(), Refusal> {
     }
     let mut out = std::io::stdout().lock();
     let printed = out.write_all(lines(&here::exact(text)).as_bytes()).and_then(|()| out.flush());
-    printed.map_err(|error| Refusal::Io("write to standard output", error))
+    printed.map_err(unwritten)
+}
+
+/// The refusal of a standard output that did not take what was written.
+pub(super) fn unwritten(error: io::Error) -> Refusal {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Refusal::ReaderGone,
+        _ => Refusal::Io("write to standard output", error),
+    }
 }
 
 /// Prints what was asked for and nothing else: where nobody can have it, nothing was done.
 pub(super) fn answer(text: &str) -> Result<(), Refusal> {
-    check_open()?;
-    print(text)
+    if is_writable() { print(text) } else { Err(Refusal::Closed) }
 }
 
-/// Refuses a standard output that cannot be written, which the system's runtime takes for one that can.
+/// Refuses a standard output that cannot be written, which the system's runtime takes for one that can. One that was closed looks
+/// as one that a program led nowhere: what will be missed is said then.
 pub(super) fn check_open() -> Result<(), Refusal> {
-    if is_writable() { Ok(()) } else { Err(Refusal::Closed) }
+    if !is_writable() {
+        return Err(Refusal::Closed);
+    }
+    if is_closed() {
+        say("warning: standard output is closed, so nobody sees the answer; send it to a file with > FILE");
+    }
+    Ok(())
 }
 
 fn access() -> OFlag {

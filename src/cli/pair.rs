@@ -4,6 +4,7 @@ use super::configured::LockedConfig;
 use super::output::{is_seen, print};
 use super::reached::pairing_code;
 use super::refusal::Refusal;
+use super::set_up::SignalsBlocked;
 use crate::home::{Home, Pairing, generate_key};
 
 pub(super) fn run(home: &Home) -> Result<(), Refusal> {
@@ -12,6 +13,7 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
     }
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
+    let _whole = SignalsBlocked::new();
     locked.add_client(key.address())?;
     let config = &locked.config;
     let code = Pairing::new(config.listen, config.mode, config.account, key.address());

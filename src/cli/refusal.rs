@@ -41,6 +41,9 @@ pub(super) enum Refusal {
     /// What was asked for would be seen by nobody.
     #[error("standard output cannot be written, so nobody would see the answer; send it to a file with > FILE")]
     Closed,
+    /// Whoever read the answer has gone, and has what was wanted.
+    #[error("whoever read standard output has gone")]
+    ReaderGone,
     /// The config cannot be used.
     #[error("{0}")]
     Config(ConfigError),
@@ -93,8 +96,9 @@ pub(super) enum Refusal {
     Variable(&'static str, String, String),
     /// There is no set-up yet, and what would make one was not given (the home).
     #[error(
-        "{0} is empty: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
-         (SVC_GUARD_ACCOUNT) to set paper mode up now; --home DIR names another home"
+        "{0} {what}: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
+         (SVC_GUARD_ACCOUNT) to set paper mode up now; --home DIR names another home, or its place of today where it was moved",
+        what = if .0.exists() { "is empty" } else { "does not exist" }
     )]
     Empty(PathBuf),
     /// The home holds no key for a mode that needs one (the file, the mode).
@@ -173,6 +177,13 @@ pub(super) enum Refusal {
         "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < FILE` takes this one from now on"
     )]
     OtherKey(Address, Address),
+    /// The key is a client's, and was given as the API wallet's.
+    #[error(
+        "the key is that of {0}, a client of this home: a bot signs its requests to the guard with it. Never approve it at the \
+         venue: the bot would trade past the guard then, and no rule would bind it. The API wallet is a key of its own, which no \
+         bot has: approve a new one at the venue, and give that one's key in FILE"
+    )]
+    ClientKey(Address),
     /// The key is the account's own.
     #[error(
         "the key is that of {0}, which the config names as the account itself; if {0} is your API wallet, the account is \
@@ -316,7 +327,13 @@ const NOTIFY_EXAMPLE: &str = "/usr/share/doc/svc-guard/examples/notify.toml";
 
 /// What is wrong with a config that sets nothing up.
 fn no_set_up(config: &Path) -> &'static str {
-    if config.exists() { "holds no set-up" } else { "does not exist" }
+    match config.parent() {
+        _ if config.exists() => "holds no set-up",
+        Some(home) if !home.exists() => {
+            "does not exist, nor does its folder; where that was moved, --home names its place of today"
+        }
+        _ => "does not exist",
+    }
 }
 
 /// How the key of a set-up is changed, where its mode has one.

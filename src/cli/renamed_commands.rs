@@ -42,7 +42,8 @@ pub(super) fn replacement(
 /// The installed service's way beside a person's own.
 const INSTALLED: &str = "for the installed service";
 
-fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Option<Named>) -> Option<Refusal> {
+/// The refusal of a command of this name, which there is not, where what does it is known.
+pub(super) fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Option<Named>) -> Option<Refusal> {
     let (name, instead) = match group {
         None => alone(name)?,
         Some(group) => (format!("{group} {name}"), in_group(group, name)?),

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::configured::{configured, is_running};
-use super::output::{check_open, say};
+use super::output::{check_open, say, unwritten};
 use super::read_ahead;
 use super::refusal::Refusal;
 use super::{journal, values};
@@ -112,7 +112,7 @@ struct Printer<W: Write> {
 
 impl<W: Write> Printer<W> {
     fn print(&mut self, text: impl fmt::Display) -> Result<(), Refusal> {
-        write!(self.out, "{text}").map_err(|error| Refusal::Io("write to standard output", error))
+        write!(self.out, "{text}").map_err(unwritten)
     }
 
     fn begin_fills(&mut self) -> Result<(), Refusal> {
@@ -144,7 +144,7 @@ impl<W: Write> Printer<W> {
             (Format::Json, false) => self.print(format_args!("{}\n", json()))?,
             (Format::Json, true) => self.print(format_args!("],{}\n", json().trim_start_matches('{')))?,
         }
-        self.out.flush().map_err(|error| Refusal::Io("write to standard output", error))?;
+        self.out.flush().map_err(unwritten)?;
         report.warnings().iter().for_each(|warning| say(warning));
         Ok(())
     }

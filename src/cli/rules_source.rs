@@ -45,6 +45,7 @@ fn read_text(path: PathBuf) -> Result<String, Refusal> {
     let read = File::open(&path).and_then(|file| file.take(MAX_FILE_LEN.saturating_add(1)).read_to_end(&mut bytes));
     let text = match read {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(Refusal::NoRulesFile(path)),
+        Err(error) if error.kind() == ErrorKind::IsADirectory => Err(Why::NotAFile),
         Err(error) => Err(Why::Io("read", error)),
         Ok(_) if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_LEN => Err(Why::TooLarge(MAX_FILE_LEN)),
         Ok(_) => String::from_utf8(bytes).map_err(|_| Why::NotText),

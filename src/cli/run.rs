@@ -9,7 +9,7 @@ use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, start, values, waiting};
+use super::{environment, key_stdin, mainnet, start, values, waiting, wallet};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -110,11 +110,25 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
     // again, and one that is refused leaves nothing behind when it comes first.
     let from_file = if args.key_stdin { None } else { api_wallet(&args, &config, home, &mut warnings)? };
-    let prepared = PreflightedService::new(home.clone(), config).map_err(Refusal::Run)?;
+    let refused = |error| with_the_kill(home, Refusal::Run(error));
+    let prepared = PreflightedService::new(home.clone(), config).map_err(refused)?;
     let key = if args.key_stdin { api_wallet(&args, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-    prepared.run(api_wallet, most, &environment::service_manager()).map_err(Refusal::Run)
+    prepared.run(api_wallet, most, &environment::service_manager()).map_err(refused)
+}
+
+/// A start that is refused, with the pulled kill switch that waits for it: what is open stays open meanwhile.
+fn with_the_kill(home: &Home, refusal: Refusal) -> Refusal {
+    let kill = home.kill_file();
+    if refusal.is_logged() || !kill.is_pulled().unwrap_or(false) {
+        return refusal;
+    }
+    Refusal::Given(format!(
+        "{refusal}. The kill switch of this home is pulled ({}), and nothing is closed before a guard runs on it: what cannot \
+         wait is closed at the venue's own page",
+        kill.reason()
+    ))
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
@@ -144,10 +158,12 @@ fn set_up(args: &Args, home: &Home, deployment: Deployment, warnings: &mut Vec<S
     let found = LoadedConfig::NotSetUp(deployment.clone());
     let config = Config::new(Mode::Paper, account, rules, deployment);
     let out = Some(client_key.clone());
-    let done = SetUp { home, config, found, stored: None, client_key_out: out, force: false }.run()?;
-    warnings.extend(done.notes);
-    say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
-    Ok(done.config)
+    let set_up = SetUp { home, config, found, stored: None, client_key_out: out, force: false };
+    set_up.run(|done| {
+        warnings.extend(done.notes.iter().cloned());
+        say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
+        Ok(())
+    })
 }
 
 /// The API wallet's key, from where it was said to be. Paper mode reads none.
@@ -180,6 +196,7 @@ fn api_wallet(
     if key.address() == config.account {
         return Err(Refusal::OwnKey(config.account));
     }
+    wallet::check_no_client(&config.auth.clients, key.address())?;
     match config.api_wallet {
         Some(configured) if configured != key.address() => Err(Refusal::OtherKey(key.address(), configured)),
         _ => Ok(Some(key)),

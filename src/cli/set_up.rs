@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::one_rule;
+use super::output::say;
 use super::refusal::Refusal;
 use crate::base::clock::now_ms;
-use crate::base::files::FileError;
+use crate::base::files::{FileError, Replace};
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
@@ -69,7 +71,7 @@ impl Stored {
     }
 }
 
-/// A set-up that was made.
+/// A set-up that is made but for its config.
 pub(super) struct Done {
     pub(super) config: Config,
     /// The client's key.
@@ -79,8 +81,9 @@ pub(super) struct Done {
 }
 
 impl SetUp<'_> {
-    /// Does it. When anything is refused, what was made so far is taken back.
-    pub(super) fn run(mut self) -> Result<Done, Refusal> {
+    /// Does it. The person is told before the config makes it count, so that no key that is shown once is lost: when that or
+    /// anything else is refused, what was made so far is taken back.
+    pub(super) fn run(mut self, tell: impl FnOnce(&Done) -> Result<(), Refusal>) -> Result<Config, Refusal> {
         let path = self.home.config_file();
         let client = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
         self.config.auth.clients.push(client.address());
@@ -96,6 +99,7 @@ impl SetUp<'_> {
             return Err(Refusal::ChangedMeanwhile(path));
         }
         let mut notes = self.not_kept();
+        notes.extend(one_rule::doubt(&self.config.rules));
         if let Some(stored) = &self.stored {
             notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }
@@ -107,16 +111,21 @@ impl SetUp<'_> {
         if self.config.mode != Mode::Mainnet {
             notes.extend(start_journal(self.home, &self.config, &mut rollback)?);
         }
-        self.config.write(&path).map_err(Refusal::Config)?;
+        let config = self.config.stage(&path).map_err(Refusal::Config)?;
+        let done = Done { config: self.config, client, notes };
+        tell(&done).map_err(|refusal| Refusal::Given(format!("{refusal}; nothing is set up")))?;
+        config.put(Replace::Yes).map_err(|error| {
+            Refusal::Given(format!("{error}; nothing is set up, and what was told of it before does not hold"))
+        })?;
         rollback.keep();
         if self.stored.is_some() {
             note_key_check(self.home);
         }
         // Without the ready-made file the switch still works, unless the disk is full.
         if let Err(error) = self.home.kill_file().make_ready() {
-            notes.push(format!("the kill file could not be made ready for a full disk: {error}"));
+            say(&format!("warning: the kill file could not be made ready for a full disk: {error}"));
         }
-        Ok(Done { config: self.config, client, notes })
+        Ok(done.config)
     }
 
     /// What an earlier set-up had and this one has no more: its clients, and values that are others now.
@@ -214,11 +223,12 @@ fn free_name(path: &Path) -> PathBuf {
     (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
 }
 
-/// While this lives, the signals that would end the program wait, so that none leaves half of a set-up.
-struct SignalsBlocked(Option<SigSet>);
+/// While this lives, the signals that would end the program wait, so that none leaves half of a set-up, or a client whose key
+/// nobody saw.
+pub(super) struct SignalsBlocked(Option<SigSet>);
 
 impl SignalsBlocked {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut held = SigSet::empty();
         [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().for_each(|signal| held.add(signal));
         Self(held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())

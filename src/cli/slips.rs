@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::{here, one_rule};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
-use crate::base::text::without_keys;
+use crate::base::text::{nearest, without_keys};
 
 /// Hex digits of a key.
 const KEY_DIGITS: usize = 64;
@@ -102,7 +102,7 @@ pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
     if typed.as_deref().is_some_and(|typed| RELEASES.contains(&typed)) {
         return false;
     }
-    let is_like = typed.is_none_or(|typed| typed.starts_with("kil"));
+    let is_like = typed.is_none_or(|typed| typed.starts_with("kil") || nearest(&typed, ["kill"].into_iter()).is_some());
     // No other command is given a reason.
     let has_reason = words.iter().any(|word| word == "--reason" || word.starts_with("--reason="));
     let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);

@@ -72,12 +72,19 @@ impl Terminal {
     /// Asks for a line; an empty one is the default, where there is one.
     pub(super) fn ask(&self, question: &str, default: Option<&str>) -> Result<String, Refusal> {
         loop {
+            let held = Held::new(&[Signal::SIGINT]).map_err(failed)?;
             match default {
                 Some(default) => self.say(&format!("{question} [{default}]: "))?,
                 None => self.say(&format!("{question}: "))?,
             }
             let mut line = Vec::new();
             loop {
+                if !held.is_typed(&self.input).map_err(failed)? {
+                    // Taken, so that it does not end the program before this is said.
+                    _ = held.waiting.read_signal();
+                    self.say("\n")?;
+                    return Err(left());
+                }
                 match self.byte()? {
                     Some(b'\n') => break,
                     Some(byte) => line.push(byte),
@@ -137,7 +144,7 @@ impl Terminal {
         // Of full size from the start: a buffer that grows leaves copies behind.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER));
         loop {
-            if !quiet.is_typed().map_err(failed)? {
+            if !quiet.held.is_typed(&self.input).map_err(failed)? {
                 return Err(left());
             }
             match self.byte()? {
@@ -170,13 +177,47 @@ impl Terminal {
     }
 }
 
-/// A terminal that neither echoes nor interrupts. It is put back as it was when this is dropped; signals that would end
-/// the program before that wait, and end it then.
+/// While this lives, signals that would end the program wait, and end it then.
+struct Held {
+    before: SigSet,
+    waiting: SignalFd,
+}
+
+impl Held {
+    fn new(signals: &[Signal]) -> nix::Result<Self> {
+        let mut held = SigSet::empty();
+        signals.iter().for_each(|signal| held.add(*signal));
+        let waiting = SignalFd::with_flags(&held, SfdFlags::SFD_CLOEXEC)?;
+        let before = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
+        Ok(Self { before, waiting })
+    }
+
+    /// Waits for a key to be typed; not, where a signal wants the program to end.
+    fn is_typed(&self, terminal: &File) -> nix::Result<bool> {
+        let mut waited = [self.waiting.as_fd(), terminal.as_fd()].map(|either| PollFd::new(either, PollFlags::POLLIN));
+        loop {
+            match poll(&mut waited, PollTimeout::NONE) {
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+                Ok(_) => return Ok(!waited.first().and_then(PollFd::any).unwrap_or(false)),
+            }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Nothing better can be done for signals that stay held.
+        _ = self.before.thread_set_mask();
+    }
+}
+
+/// A terminal that neither echoes nor interrupts. It is put back as it was when this is dropped, before the signals that wait
+/// are let go: those end the program then.
 struct NoEcho<'a> {
     terminal: &'a File,
     before: Termios,
-    signals: SigSet,
-    waiting: SignalFd,
+    held: Held,
 }
 
 impl<'a> NoEcho<'a> {
@@ -189,26 +230,10 @@ impl<'a> NoEcho<'a> {
                 *slot = value;
             }
         }
-        let mut held = SigSet::empty();
-        [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT].into_iter().for_each(|signal| held.add(signal));
-        let waiting = SignalFd::with_flags(&held, SfdFlags::SFD_CLOEXEC)?;
-        let signals = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
-        let hushed = Self { terminal, before, signals, waiting };
+        let held = Held::new(&[Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT])?;
+        let hushed = Self { terminal, before, held };
         tcsetattr(terminal, SetArg::TCSAFLUSH, &quiet)?;
         Ok(hushed)
-    }
-
-    /// Waits for a key to be typed; not, where a signal wants the program to end. The signal is left to do so.
-    fn is_typed(&self) -> nix::Result<bool> {
-        let mut waited =
-            [self.waiting.as_fd(), self.terminal.as_fd()].map(|either| PollFd::new(either, PollFlags::POLLIN));
-        loop {
-            match poll(&mut waited, PollTimeout::NONE) {
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error),
-                Ok(_) => return Ok(!waited.first().and_then(PollFd::any).unwrap_or(false)),
-            }
-        }
     }
 }
 
@@ -216,6 +241,5 @@ impl Drop for NoEcho<'_> {
     fn drop(&mut self) {
         // Nothing better can be done for a terminal that is gone.
         _ = tcsetattr(self.terminal, SetArg::TCSADRAIN, &self.before);
-        _ = self.signals.thread_set_mask();
     }
 }

@@ -14,12 +14,18 @@ const SHORT_MS: u64 = 7 * 86_400_000;
 
 /// The same for a home that is set up already: its account is not named anew with the key.
 pub(super) fn check_for_home(config: &Config, wallet: Address) -> Result<Address, Refusal> {
-    if wallet == config.account { Err(Refusal::OwnKey(wallet)) } else { check(config, wallet) }
+    if wallet == config.account { Err(Refusal::OwnKey(wallet)) } else { check(config, &config.auth.clients, wallet) }
 }
 
-/// Checks that the venue knows the key of address `wallet` as an API wallet that may act for the config's account; whose it
-/// is.
-pub(super) fn check(config: &Config, wallet: Address) -> Result<Address, Refusal> {
+/// Refuses a key that is one of these clients': approved at the venue, it would let its bot trade past the guard.
+pub(super) fn check_no_client(clients: &[Address], wallet: Address) -> Result<(), Refusal> {
+    if clients.contains(&wallet) { Err(Refusal::ClientKey(wallet)) } else { Ok(()) }
+}
+
+/// Checks that the venue knows the key of address `wallet` as an API wallet that may act for the config's account, and that it is
+/// none of the home's clients; whose it is.
+pub(super) fn check(config: &Config, clients: &[Address], wallet: Address) -> Result<Address, Refusal> {
+    check_no_client(clients, wallet)?;
     let asked = waiting::with_progress(&format!("the venue at {}", config.venue_url()), || {
         api_wallet_check::check(&api_wallet_check::client(config.venue_url())?, config.account, wallet, now_ms())
     });

@@ -145,12 +145,35 @@ pub enum LoadedConfig {
     SetUp(Box<Config>),
 }
 
+impl LoadedConfig {
+    /// What stands there before any set-up, and stays over all of them.
+    #[must_use]
+    pub fn deployment(&self) -> &Deployment {
+        match self {
+            Self::NotSetUp(deployment) => deployment,
+            Self::SetUp(config) => &config.deployment,
+        }
+    }
+
+    /// The clients that are accepted.
+    #[must_use]
+    pub fn clients(&self) -> &[Address] {
+        match self {
+            Self::NotSetUp(_) => &[],
+            Self::SetUp(config) => &config.auth.clients,
+        }
+    }
+}
+
 /// Why a config is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is refused.
     #[error("{0}")]
     File(FileError),
+    /// A change of it cannot be written.
+    #[error("{0}; nothing is changed")]
+    Unwritten(FileError),
     /// The file is not TOML (the parser's message and the line).
     #[error("{0} is not valid TOML: {1}")]
     Toml(PathBuf, String),

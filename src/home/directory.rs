@@ -11,6 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
+use crate::base::disk_fault::with_disk_fault;
 use crate::base::files::{in_own_folder, user_name, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
@@ -40,7 +41,9 @@ pub enum HomeError {
     #[error("this user has no home directory; name one with --home DIR")]
     Unknown,
     /// The directory does not exist.
-    #[error("{0} does not exist; `svc-guard init` sets it up, --home DIR names another")]
+    #[error(
+        "{0} does not exist; `svc-guard init` sets it up, --home DIR names another, or its place of today where it was moved"
+    )]
     Missing(PathBuf),
     /// The directory does not exist, and the config that was named stands in another home (that one, as words of a command).
     #[error(
@@ -67,7 +70,7 @@ pub enum HomeError {
     #[error("another command is changing {0}; try again when it is done")]
     Busy(PathBuf),
     /// The system refused (what was tried, on what).
-    #[error("cannot {0} {1}: {2}")]
+    #[error("cannot {0} {1}: {why}", why = with_disk_fault(.2, .1))]
     Io(&'static str, PathBuf, std::io::Error),
 }
 
@@ -274,7 +277,9 @@ fn folder_of(file: &Path) -> String {
     word(file.parent().unwrap_or(Path::new("/")))
 }
 
-fn system_home() -> Option<PathBuf> {
+/// The user's own folder by the user database, for who reads no variable.
+#[must_use]
+pub fn system_home() -> Option<PathBuf> {
     User::from_uid(Uid::effective()).ok().flatten().map(|user| user.dir)
 }
 

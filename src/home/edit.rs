@@ -11,23 +11,23 @@ use super::config::{Config, ConfigError, LoadedConfig};
 use super::parse::{ParseError, parse};
 use super::render::{list, quoted, render};
 use crate::base::address::Address;
-use crate::base::files::{FileError, Replace, write_whole};
+use crate::base::files::{Replace, Staged, write_whole};
 use crate::rules::{Problem, Problems};
 
 /// Mode of a config: anyone may read it, its owner writes it.
 const CONFIG_MODE: u32 = 0o644;
 
 impl Config {
-    /// Writes the whole config to `path`, replacing what is there.
+    /// Writes the whole config beside `path`, to be put there later.
     ///
     /// # Errors
-    /// When keys disagree with each other, or the file cannot be written; what was there stays then.
-    pub fn write(&self, path: &Path) -> Result<(), ConfigError> {
+    /// When keys disagree with each other, or the file cannot be written.
+    pub fn stage(&self, path: &Path) -> Result<Staged, ConfigError> {
         self.check(path)?;
-        store(path, &render(self)).map_err(ConfigError::File)
+        Staged::new(path, render(self).as_bytes(), CONFIG_MODE).map_err(ConfigError::File)
     }
 
-    /// Checks what [`Config::write`] would check, without writing.
+    /// Checks what [`Config::stage`] would check, without writing.
     ///
     /// # Errors
     /// When keys disagree with each other.
@@ -142,7 +142,7 @@ fn edit<T>(
     config.check(path)?;
     let changed = write(&config, what);
     let kept = matches!(parse(&changed), Ok(LoadedConfig::SetUp(read)) if read == config);
-    store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
+    store(path, &if kept { changed } else { render(&config) })
 }
 
 /// Writes the text that stood at `path` before a change.
@@ -150,11 +150,11 @@ fn edit<T>(
 /// # Errors
 /// When it cannot be written; the changed one stays then.
 pub fn put_back(path: &Path, text: &str) -> Result<(), ConfigError> {
-    store(path, text).map_err(ConfigError::File)
+    store(path, text)
 }
 
-fn store(path: &Path, text: &str) -> Result<(), FileError> {
-    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes)
+fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
+    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes).map_err(ConfigError::Unwritten)
 }
 
 /// Where the list of clients stands in the text.

@@ -10,6 +10,7 @@ mod directory;
 mod edit;
 mod host_creds;
 mod keys;
+mod known_keys;
 mod listen;
 mod load;
 mod pairing;
@@ -19,7 +20,7 @@ mod render;
 pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
-pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME};
+pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME, system_home};
 pub use edit::{add_client, put_back, replace_api_wallet, set_api_wallet, set_value};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{

@@ -7,12 +7,13 @@ use toml::{Table, Value};
 
 use super::address::parse_address;
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
+use super::known_keys::{KEYS, unknown};
 use super::listen::parse_listen;
 use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::origin::{Origin, OriginError};
-use crate::base::text::{nearest, start};
+use crate::base::text::start;
 use crate::rules::{CODE_PREFIX, Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
@@ -28,32 +29,6 @@ const MAX_SHOWN: usize = 60;
 const NO_CODE: &str = "must be an sr1_ code in quotes, which `svc-guard init` wrote there; a table of rules stands in a file of \
                        its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard config set rules @FILE` \
                        later, and one rule is changed by `svc-guard config set rules stop=1.5`";
-
-/// Every key, by the table it stands in; described in the manual page `guard.toml(5)`, which a test holds to this list.
-const KEYS: &[(&str, &[&str])] = &[
-    (
-        "",
-        &[
-            "mode",
-            "account",
-            "account_network",
-            "api_wallet",
-            "api_wallet_owner",
-            "listen",
-            "ip_share",
-            "allow_mainnet",
-            "refuse_mainnet",
-            "equity_cap",
-            "rules",
-            "key_store",
-            "journal_fallback",
-            "allowed_hosts",
-        ],
-    ),
-    ("auth", &["clients", "require_network"]),
-    ("venue", &["url"]),
-    ("watch", &["prices_ms", "account_ms", "open_orders_ms"]),
-];
 
 /// Why a config's text is refused, before its path is known.
 #[derive(Debug)]
@@ -163,8 +138,12 @@ pub(super) fn disagreements(config: &Config) -> Vec<Problem> {
         problems.push(Problem { key: key.to_owned(), value, allowed: allowed.to_owned() });
     };
     if config.mode != Mode::Paper && config.account_network != config.mode.default_network() {
-        let allowed = "must be the mode's own network; only paper mode reads another's account";
-        say("account_network", config.account_network.to_string(), allowed);
+        let allowed = format!(
+            "must be the mode's own network; only paper mode reads another's account. A home keeps its mode: `svc-guard --home DIR \
+             init --network {}` sets another home up",
+            config.mode
+        );
+        say("account_network", config.account_network.to_string(), &allowed);
     }
     if let Some(url) = config.deployment.venue_url.as_ref().filter(|url| !url.is_private())
         && config.mode == Mode::Mainnet
@@ -311,24 +290,9 @@ impl Section<'_> {
     }
 
     fn finish(mut self) {
-        for key in std::mem::take(&mut self.table).keys() {
-            self.refuse(&start(key, MAX_SHOWN), None, unknown(self.name, key));
+        for (key, value) in &std::mem::take(&mut self.table) {
+            self.refuse(&start(key, MAX_SHOWN), None, unknown(self.name, key, value));
         }
-    }
-}
-
-/// What is to be done about a key that there is not, in the table of this name.
-fn unknown(table: &str, key: &str) -> String {
-    if table.is_empty() && Rules::keys().any(|rule| rule == key) {
-        return format!(
-            "is one of the rules, which stand together in the code behind rules; remove it here, and `svc-guard config set \
-             rules {key}=VALUE` changes it there"
-        );
-    }
-    let known = KEYS.iter().filter(|(name, _)| *name == table).flat_map(|(_, keys)| keys.iter().copied());
-    match nearest(key, known) {
-        Some(meant) => format!("is not a key of guard.toml(5); {meant} is one"),
-        None => "is not a key of guard.toml(5); remove it or correct its spelling".to_owned(),
     }
 }
 

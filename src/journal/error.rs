@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use super::chain::LineFault;
 use super::space::no_space;
+use crate::base::disk_fault::with_disk_fault;
 use crate::base::shell::word;
 
 /// In a command, a journal's mode: the journal itself does not know it.
@@ -238,7 +239,7 @@ impl fmt::Display for OpenError {
                 folder.display()
             ),
             OpenError::Damaged(damage) => write!(f, "damaged journal: {damage}"),
-            OpenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            OpenError::Io { path, error } => write!(f, "{}: {}", path.display(), with_disk_fault(error, path)),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::guard_client::GuardClient;
 use super::outcome::{Kind, Outcome, Retry, Rule};
 use super::owner_rules::{OwnerRules, ReadRules};
 use super::recent_actions::RecentActions;
+use super::run_error::RunError;
 use super::status::Status;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
@@ -29,6 +30,8 @@ pub(super) struct GuardRequirements {
     pub(super) network: Option<Mode>,
     /// The account it must guard; required on mainnet.
     pub(super) account: Option<Address>,
+    /// Who signs the requests: never the guard's own API wallet, nor the account.
+    pub(super) signer: Option<Address>,
 }
 
 impl GuardRequirements {
@@ -40,6 +43,10 @@ impl GuardRequirements {
         let (mode, account) = (status.mode(), status.account());
         if let Some(wanted) = self.network.filter(|wanted| *wanted != mode) {
             return Err(format!("the guard runs in {mode} mode, and --network asks for {wanted}"));
+        }
+        let own = [status.known().api_wallet, Some(account)];
+        if let Some(signer) = self.signer.filter(|signer| own.contains(&Some(*signer))) {
+            return Err(RunError::NoClientKey(signer).to_string());
         }
         match self.account {
             Some(wanted) if wanted != account => {

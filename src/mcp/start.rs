@@ -34,6 +34,8 @@ pub struct Options {
     pub network: Option<Mode>,
     /// The account that the guard must guard.
     pub account: Option<Address>,
+    /// Those whose keys are no client's: the account and its API wallet, as far as they are known before the guard is asked.
+    pub own: Vec<Address>,
     /// The kill file to write where the guard does not take a kill.
     pub kill_file: Option<KillFile>,
     /// Reads the code of the owner's rules that the guard's status has.
@@ -64,7 +66,11 @@ pub fn run(options: Options) -> Result<(), RunError> {
         Key::FirstLine => Some(first_line(&mut input)?),
     };
     let guard = GuardClient::new(&options.guard).map_err(RunError::Url)?;
-    let requirements = GuardRequirements { network: options.network, account: options.account };
+    let signer = key.as_ref().map(SecretKey::address);
+    if let Some(own) = signer.filter(|signer| options.own.contains(signer)) {
+        return Err(RunError::NoClientKey(own));
+    }
+    let requirements = GuardRequirements { network: options.network, account: options.account, signer };
     let context = Context::new(guard, key, requirements, options.kill_file, options.read_rules);
     check_guard(&context)?;
     serve(BufReader::new(input), context)
@@ -88,6 +94,14 @@ fn check_guard(context: &Context) -> Result<(), RunError> {
     };
     context.requirements.check(&status).or_else(other)?;
     context.remember(&status);
+    let clients = &status.known().clients;
+    if let Some(signer) = context.requirements.signer.filter(|signer| !clients.is_empty() && !clients.contains(signer))
+    {
+        log(&format!(
+            "warning: the key is that of {signer}, which is none of this guard's clients: it refuses what is signed with it. A \
+             client that was added since its start is taken after a restart"
+        ));
+    }
     if let (Some(named), Some(own)) = (&context.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {

@@ -4,11 +4,13 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
 use super::args::Args;
+use super::context::GuardRequirements;
 use super::guard_client::{GuardUrl, UrlError};
 use super::order::{OrderRequest, OrderType, limit_through};
 use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
 use super::protocol_version::ProtocolVersion;
 use super::settlement_view::{Record, Settlement, SettlementView};
+use super::status::Status;
 use super::wire::{Incoming, read};
 use super::{client_id, sanitize, texts, tools};
 use crate::base::address::Address;
@@ -323,4 +325,18 @@ fn an_outcome_is_written_in_one_order_and_leaves_out_what_is_not_known() {
     );
     let released = Outcome { kill: Some(None), ..bare };
     assert!(released.to_json().to_string().ends_with(r#""kill":{"pulled":false,"reason":null}}"#));
+}
+
+/// The key of the guard's own wallet would trade past it.
+#[test]
+fn a_guard_is_not_served_with_its_own_wallets_key() {
+    let address = |last: u8| Address([last; 20]);
+    let status = json!({"schema": 1, "mode": "testnet", "account": address(1), "api_wallet": address(2)});
+    let status = Status::read(status).unwrap();
+    let check = |signer| GuardRequirements { network: None, account: None, signer }.check(&status);
+    assert_eq!(check(Some(address(3))), Ok(()));
+    assert_eq!(check(None), Ok(()));
+    for own in [1, 2] {
+        assert!(check(Some(address(own))).unwrap_err().contains("no agent must have it"));
+    }
 }

@@ -68,7 +68,10 @@ impl Config {
                 given(&self.guard)
             ),
         );
-        not(has_shape && self.target.is_empty(), "there is no [[target]], so nobody would be told");
+        not(
+            has_shape && self.target.is_empty(),
+            "there is no [[target]], so nobody would be told: under a line [[target]] stand its name, its form and where it is, as notify.toml(5) shows",
+        );
         not(self.target.len() > MAX_TARGETS, "there are more than 16 targets");
         if let Some(Err(why)) = self.heartbeat.as_ref().map(check_url) {
             problems.push(lines.at(None, &format!("heartbeat {why}")));

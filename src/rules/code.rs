@@ -64,13 +64,20 @@ pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
         None => {
             let shown = text.lines().nth(line.saturating_sub(1)).map(|text| short(text.trim())).unwrap_or_default();
             let said = error.message().replace('\n', ", ");
-            format!("line {line}, {shown}: {said}{}", form(&said))
+            format!("line {line}, {shown}: {said}{}", form(&said, &shown))
         }
     }
 }
 
 /// What is right instead, where the parser's own words do not tell a person.
-fn form(said: &str) -> &'static str {
+fn form(said: &str, line: &str) -> &'static str {
+    if line.contains(['“', '”', '„', '‘', '’']) {
+        return "; the quotes are the curly ones of a text that was pasted: write straight ones there, \" or '";
+    }
+    if line.contains("as of a key") {
+        return "; if it is a key, it does not belong in a file that others may read: take it out, and approve a new API wallet at the \
+                venue in its place";
+    }
     if said.starts_with("duplicate key") {
         return "; a key, and a table of its name, stands once in a file";
     }

@@ -27,6 +27,7 @@ impl Coin {
     pub fn likely(&self) -> Option<String> {
         let name = self.0.strip_prefix('k').filter(|rest| !rest.is_empty()).unwrap_or(&self.0);
         let is_small = name.bytes().any(|letter| letter.is_ascii_lowercase());
+        // Only the `k` of thousands stands before capitals: of a whole name in small letters it is a letter like others.
         is_small.then(|| self.0.to_ascii_uppercase())
     }
 
@@ -47,6 +48,16 @@ impl fmt::Display for Coin {
 impl std::borrow::Borrow<str> for Coin {
     fn borrow(&self) -> &str {
         &self.0
+    }
+}
+
+impl Markets {
+    /// The coins as they were likely meant, where one of them is likely none of the venue's: with commas between them.
+    #[must_use]
+    pub fn likely(&self) -> Option<String> {
+        let Self::List(coins) = self else { return None };
+        let meant = coins.iter().map(|coin| coin.likely().unwrap_or_else(|| coin.as_str().to_owned()));
+        coins.iter().any(|coin| coin.likely().is_some()).then(|| meant.collect::<Vec<_>>().join(","))
     }
 }
 

@@ -152,9 +152,15 @@ impl Row {
                 Markets::All => "every core perp".to_owned(),
                 Markets::List(coins) => {
                     let listed = coins.iter().map(Coin::as_str).collect::<Vec<_>>().join(", ");
-                    coins.iter().find_map(Coin::likely).map_or(listed.clone(), |coin| {
-                        format!("{listed} (the venue writes its coins in capitals: is {coin} meant?)")
-                    })
+                    let likely: Vec<String> = coins.iter().filter_map(Coin::likely).collect();
+                    match likely.as_slice() {
+                        [] => listed,
+                        [coin] => format!("{listed} (the venue writes its coins in capitals: is {coin} meant?)"),
+                        coins => format!(
+                            "{listed} (the venue writes its coins in capitals: are {} meant?)",
+                            coins.join(", ")
+                        ),
+                    }
                 }
             },
         };

@@ -154,7 +154,12 @@ impl Client {
     /// # Errors
     /// See [`CallError`]; a read that failed may be asked again.
     pub fn info(&self, question: &Value) -> Result<Value, CallError> {
-        json(&self.info_raw(question.to_string().as_bytes())?)
+        let asked = || question.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let answer = self.info_raw(question.to_string().as_bytes()).map_err(|error| match error {
+            CallError::NoAnswer(reason) => CallError::NoAnswer(format!("{reason}, asked for {}", asked())),
+            error => error,
+        })?;
+        json(&answer)
     }
 
     /// Asks an `/info` question in a client's own words and gives the answer as it came, whatever its status.
@@ -197,10 +202,11 @@ impl Client {
         self.named(whole(self.agent.post(url).content_type("application/json").send(body)))
     }
 
-    /// What was not sent, with the address that it was for.
+    /// What was not sent or not answered, with the address that it was for.
     fn named(&self, answer: Result<RawAnswer, CallError>) -> Result<RawAnswer, CallError> {
         answer.map_err(|error| match error {
             CallError::NotSent(reason) => CallError::NotSent(format!("{} is not reached: {reason}", self.base)),
+            CallError::NoAnswer(reason) => CallError::NoAnswer(format!("{}: {reason}", self.base)),
             error => error,
         })
     }
@@ -243,8 +249,12 @@ fn json(answer: &RawAnswer) -> Result<Value, CallError> {
     }
 }
 
-fn reason(error: &ureq::Error) -> String {
-    cut(&error.to_string(), REASON_CHARS)
+/// Why a call failed, in words.
+pub(crate) fn reason(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
+        error => cut(&error.to_string(), REASON_CHARS),
+    }
 }
 
 #[cfg(test)]

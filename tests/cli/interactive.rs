@@ -299,6 +299,11 @@ fn leaving_anywhere_sets_nothing_up() {
         asked.type_in(keys);
         left(asked, "nothing was set up");
     }
+    // A line is asked for, where the terminal turns the key into a signal.
+    let mut asked = screen(&place, &["init"]);
+    asked.expect("Mode [paper]: ");
+    asked.signal(Signal::SIGINT);
+    left(asked, "nothing was set up");
     let mut asked = up_to_the_key(&place);
     asked.answer("API wallet key", "");
     asked.answer("Set up now? [yes]", "no");

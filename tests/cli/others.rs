@@ -226,3 +226,17 @@ fn what_another_user_may_not_open_says_whose_it_is() {
     let output = as_somebody(&place, &["mcp", "--key-file", key.to_str().unwrap()]);
     refused(&output, &format!("{} belongs to root: `sudo -u root` before the command", key.display()));
 }
+
+/// A folder that only its owner may enter keeps everybody else's hand from the switch.
+#[test]
+fn a_kill_of_another_users_closed_home_names_that_user() {
+    if !can_become_somebody() {
+        return;
+    }
+    let place = open_place(Place::paper());
+    fs::set_permissions(place.home(), fs::Permissions::from_mode(0o700)).unwrap();
+    let output = as_somebody(&place, &["kill", "--reason", "x"]);
+    let way = format!("`sudo -u root svc-guard --home {} kill --reason TEXT` pulls it", place.home().display());
+    refused(&output, &way);
+    assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
+}

@@ -42,6 +42,10 @@ fn health_is_0_or_1() {
     unhealthy(&place.run(&["health", "--listen", &one_answer(redirect)]), "");
     unhealthy(&place.run(&["health", "--listen", "127.0.0.1:9"]), "no answer from http://127.0.0.1:9");
     unhealthy(&place.run(&["health", "--url", "ftp://x"]), "--url \"ftp://x\" must be");
+    let plain = "for a guard speaks no https: `svc-guard --home ";
+    unhealthy(&place.run(&["health", "--url", "https://127.0.0.1:9/x"]), plain);
+    unhealthy(&place.run(&["health", "--url", "https://127.0.0.1:9/x"]), "health --url http://127.0.0.1:9`");
+    unhealthy(&place.run(&["health", "--url", "127.0.0.1:9"]), "health --url http://127.0.0.1:9`");
     unhealthy(&Place::empty().run(&["health"]), "holds no set-up");
 }
 
@@ -66,7 +70,8 @@ fn health_asks_whether_it_trades() {
         unhealthy(&ask(other, &["--trading"]), "is that the guard?");
     }
     const ILL: &str = "HTTP/1.1 503 X\r\nContent-Length: 59\r\n\r\n{\"ok\":false,\"problems\":[\"prices\"],\"not_trading\":[\"killed\"]}";
-    unhealthy(&place.run(&["health", "--trading", "--listen", &one_answer(ILL)]), "prices");
+    unhealthy(&place.run(&["health", "--trading", "--listen", &one_answer(ILL)]), "prices; killed");
+    assert!(!text(&place.run(&["health", "--listen", &one_answer(ILL)]).stderr).contains("killed"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
-use crate::home::{Config, Deployment, Home, LoadedConfig, parse_address, parse_listen, parse_usdc, read_key};
+use crate::home::{Config, Home, LoadedConfig, parse_address, parse_listen, parse_usdc, read_key};
 use crate::rules::Rules;
 
 /// Whether a question was asked, so that there is something to go back to.
@@ -23,7 +23,8 @@ type Asked = Result<bool, Refusal>;
 struct Interview<'a> {
     terminal: &'a Terminal,
     home: &'a Home,
-    deployment: Deployment,
+    /// The set-up that is there, if any.
+    found: &'a LoadedConfig,
     /// As given by flags and variables: what stands here is not asked for.
     given: Args,
     /// With the answers.
@@ -33,13 +34,7 @@ struct Interview<'a> {
     client_key_out: Option<PathBuf>,
 }
 
-pub(super) fn answers(
-    terminal: &Terminal,
-    given: Args,
-    deployment: Deployment,
-    home: &Home,
-    found: &LoadedConfig,
-) -> Result<Answers, Refusal> {
+pub(super) fn answers(terminal: &Terminal, given: Args, home: &Home, found: &LoadedConfig) -> Result<Answers, Refusal> {
     terminal.say(&format!(
         "Setting svc-guard up in {}.\nEnter takes the answer in brackets, `back` goes to the question before; Ctrl-D leaves, \
          and nothing is set up then.\n",
@@ -47,8 +42,7 @@ pub(super) fn answers(
     ))?;
     over_an_earlier_one(terminal, home, found)?;
     let answered = given.clone();
-    let mut interview =
-        Interview { terminal, home, deployment, given, answered, api_wallet: None, client_key_out: None };
+    let mut interview = Interview { terminal, home, found, given, answered, api_wallet: None, client_key_out: None };
     interview.ask_all()?;
     let mut config = interview.config();
     config.api_wallet_owner = interview.api_wallet.as_ref().map(|(_, owner)| *owner);
@@ -119,7 +113,7 @@ impl Interview<'_> {
     fn config(&self) -> Config {
         let account = self.answered.account.unwrap_or(Address([0; 20]));
         let rules = self.answered.rules.clone().unwrap_or_default();
-        self.answered.config(self.chosen(), account, rules, self.deployment.clone())
+        self.answered.config(self.chosen(), account, rules, self.found.deployment().clone())
     }
 
     fn mode(&mut self) -> Asked {
@@ -265,7 +259,7 @@ impl Interview<'_> {
                 self.api_wallet = before;
                 return Err(Refusal::Back);
             }
-            let owner_of = |key: &SecretKey| wallet::check(&config, key.address());
+            let owner_of = |key: &SecretKey| wallet::check(&config, self.found.clients(), key.address());
             let checked = match (typed.as_slice(), &before) {
                 (b"none", _) | (b"", None) => return self.no_key(),
                 (b"", Some((key, _))) => owner_of(key).map(|owner| (None, owner)),

@@ -4,15 +4,15 @@ use super::super::refusal::Refusal;
 use super::super::{key_stdin, mainnet, wallet};
 use super::answers::{Answers, Args};
 use crate::base::mode::Mode;
-use crate::home::{Deployment, Home};
+use crate::home::{Home, LoadedConfig};
 
-pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
+pub(super) fn answers(given: Args, found: &LoadedConfig, home: &Home) -> Result<Answers, Refusal> {
     let mode = given.network.unwrap_or(Mode::Paper);
     let needed = "init --non-interactive needs --rules sr1_... (or @FILE, SVC_GUARD_RULES) and --account 0x... \
                   (SVC_GUARD_ACCOUNT)";
     let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
     let account = given.account.ok_or(Refusal::Flags(needed))?;
-    let mut config = given.config(mode, account, rules, deployment);
+    let mut config = given.config(mode, account, rules, found.deployment().clone());
     given.idle(mode)?;
     let is_key_given = given.key_stdin || given.no_key;
     match mode {
@@ -31,7 +31,7 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
     config.check(&home.config_file()).map_err(Refusal::Config)?;
     let api_wallet = if given.key_stdin { Some(key_stdin::read()?) } else { None };
     if let Some(key) = &api_wallet {
-        config.api_wallet_owner = Some(wallet::check(&config, key.address())?);
+        config.api_wallet_owner = Some(wallet::check(&config, found.clients(), key.address())?);
     }
     Ok(Answers { config, api_wallet, client_key_out: given.client_key_out })
 }

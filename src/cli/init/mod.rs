@@ -34,13 +34,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let mut given = args.completed()?;
     given.client_key_out = given.client_key_out.map(|file| in_own_folder(file, std::env::home_dir));
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));
-    let deployment = match &found {
-        LoadedConfig::SetUp(config) => config.deployment.clone(),
-        LoadedConfig::NotSetUp(deployment) => deployment.clone(),
-    };
     let answers = match &terminal {
-        Some(terminal) => ask::answers(terminal, given, deployment, home, &found)?,
-        None => flags::answers(given, deployment, home)?,
+        Some(terminal) => ask::answers(terminal, given, home, &found)?,
+        None => flags::answers(given, &found, home)?,
     };
     let Answers { mut config, api_wallet, client_key_out } = answers;
     client_key_out.as_deref().map_or(Ok(()), |file| check_text(file, "--client-key-out FILE"))?;
@@ -52,10 +48,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if let Some(stored) = &stored {
         config.key_store = stored.key_store();
     }
-    let out = client_key_out.clone();
-    let mut done = SetUp { home, config, found, stored, client_key_out, force }.run()?;
-    done.notes.extend(note.flatten());
-    report::report(home, &done, out)
+    let (note, out) = (note.flatten(), client_key_out.clone());
+    let set_up = SetUp { home, config, found, stored, client_key_out, force };
+    set_up.run(|done| report::report(home, done, note.as_ref(), out.as_deref())).map(drop)
 }
 
 /// The person to ask.

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use super::super::output::{report as report_of, say};
+use super::super::output::{print, say};
 use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
@@ -14,23 +14,23 @@ use super::super::start;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, KeyStore, Pairing, base_url};
 
-/// What a person must hear who was not shown the key that is shown once.
-const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
-
 /// Who else reaches a guard at this address.
 pub(super) fn open_to_others(listen: SocketAddr) -> Option<String> {
     let is_open = !listen.ip().is_loopback();
     is_open.then(|| format!("{listen} is not this machine's alone; other machines may reach it"))
 }
 
-pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
+pub(super) fn report(
+    home: &Home,
+    done: &Done,
+    note: Option<&String>,
+    client_key_file: Option<&Path>,
+) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
-    notes.iter().for_each(|note| say(note));
+    notes.iter().chain(note).for_each(|note| say(note));
     if let Some(warning) = open_to_others(config.listen) {
         say(&format!("warning: {warning}"));
     }
-    let lost = if client_key_file.is_none() { LOST } else { "" };
-    let done = format!("{} is set up{lost}", home.dir().display());
     let code = Pairing::new(config.listen, config.mode, config.account, client.address());
     let client_key = match client_key_file {
         Some(path) => format!("client key               in {}\n", path.display()).into(),
@@ -56,7 +56,7 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
         code = pairing_code(code.as_ref()),
         next = next(home, config),
     ));
-    report_of(&text, &done)
+    print(&text)
 }
 
 fn key_place(home: &Home, config: &Config) -> String {

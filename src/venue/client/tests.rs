@@ -266,3 +266,15 @@ fn a_named_host_is_found_and_kept() {
     let client = client(&venue.url.replace("127.0.0.1", "localhost"));
     assert!(send(&client).is_ok() && send(&client).is_ok());
 }
+
+/// A person must see who was asked, and for what.
+#[test]
+fn a_venue_that_hangs_is_named_with_the_question() {
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", mute.local_addr().unwrap());
+    let error = hurried(&url).info(&json!({"type": "userRole", "user": SECRET})).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("no answer, it may have reached the venue: {url}: it did not answer in time, asked for userRole")
+    );
+}

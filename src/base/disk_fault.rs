@@ -1,0 +1,42 @@
+//! A disk that takes nothing: what a person does about it, in one place for all that is written.
+
+use std::io;
+use std::path::Path;
+
+use super::shell::word;
+
+/// What is wrong with the disk of `path` and what mends it, where that is what the system says.
+#[must_use]
+pub fn disk_fault(error: &io::Error, path: &Path) -> Option<String> {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = word(if whole.is_dir() { &whole } else { whole.parent().unwrap_or(Path::new("/")) });
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some(format!("that disk is full: make space, see `df {folder}`"))
+        }
+        io::ErrorKind::ReadOnlyFilesystem => Some(format!(
+            "that disk is read-only; root makes it writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`"
+        )),
+        _ => None,
+    }
+}
+
+/// The same behind an error, where there is something to be said.
+#[must_use]
+pub fn with_disk_fault(error: &io::Error, path: &Path) -> String {
+    disk_fault(error, path).map_or_else(|| error.to_string(), |way| format!("{error}; {way}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_one_that_is_read_only_have_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |kind: io::ErrorKind| with_disk_fault(&kind.into(), &folder.path().join("file"));
+        assert!(told(io::ErrorKind::StorageFull).ends_with(&format!("see `df {}`", folder.path().display())));
+        assert!(told(io::ErrorKind::ReadOnlyFilesystem).contains("; root makes it writable by `mount -o remount,rw"));
+        assert_eq!(disk_fault(&io::ErrorKind::TimedOut.into(), folder.path()), None);
+    }
+}

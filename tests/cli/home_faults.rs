@@ -1,0 +1,125 @@
+//! Faults of a home and of its files, each told with what mends it: a config that was edited by hand, a folder in the place of a
+//! file, a home that has gone.
+
+use std::fs;
+
+use crate::place::*;
+
+#[test]
+fn a_config_edited_by_hand_is_told_what_stands_where() {
+    let place = Place::paper();
+    let whole = place.config();
+    for (from, to, said) in [
+        ("mode = \"paper\"", "mode = “paper”", "the quotes are the curly ones of a text that was pasted"),
+        ("[auth]", "[auht]", "auht: is not a table of guard.toml(5); [auth] is one"),
+        ("[venue]", "[venu]", "[venue] is one"),
+        ("[auth]", "", "clients stands under a line [auth]"),
+        ("[venue]", "[venue]\nallowed_hosts = [\"x\"]", "allowed_hosts stands at the top of the file"),
+        ("mode =", "Stop = 3\nmode =", "config set rules stop=VALUE`"),
+        ("mode =", "stopp = 3\nmode =", "config set rules stop=VALUE`"),
+        ("mode = \"paper\"", "mode = \"testnet\"", "--home DIR init --network testnet` sets another home up"),
+        ("mode =", "private_key = \"x\"\nmode =", "private_key: no key stands in guard.toml"),
+        (
+            "mode =",
+            &format!("wallet = \"{FAKE_KEY}\"\nmode ="),
+            "key replace --key-stdin < FILE` stores that one's key",
+        ),
+        ("mode =", &format!("{FAKE_KEY}\nmode ="), "it does not belong in a file that others may read"),
+    ] {
+        place.write_config(&whole.replacen(from, to, 1));
+        place.refuses(&["check-config"], said);
+    }
+    // Without clients nobody is served, which is valid and of no use.
+    let (before, behind) = whole.split_once("[auth]").unwrap();
+    place.write_config(&format!("{before}[venue]{}", behind.split_once("[venue]").unwrap().1));
+    let told = succeeded(&place.run(&["check-config"]));
+    assert!(told.contains("clients  0, so nobody is served: `svc-guard") && told.contains("client add --out FILE`"));
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_said_to_be_one() {
+    let place = Place::paper();
+    let testnet = Place::empty();
+    succeeded(&testnet.run(&init(&["--network", "testnet", "--no-key"])));
+    let folder = place.path("folder");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.to_str().unwrap();
+    let said = format!("a folder; name a file in it: {folder}/NAME");
+    for args in [
+        &["check-config", "--config", folder][..],
+        &["config", "set", "rules", &format!("@{folder}")],
+        &["mcp", "--key-file", folder],
+        &["notify", "test", "--file", folder],
+    ] {
+        place.refuses(args, &said);
+    }
+    place.refuses(&["client", "add", "--out", folder], &format!("is a folder; name a new file in it: {folder}/NAME"));
+    testnet.refuses(&["run", "--network", "testnet", "--key-file", folder], &said);
+}
+
+/// A shell makes `~` of a word's beginning only.
+#[test]
+fn a_tilde_that_no_shell_saw_is_the_users_own_folder() {
+    let place = Place::empty();
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    let own = place.path("own");
+    fs::create_dir(&own).unwrap();
+    let run = |args: &[&str]| text(&ended(place.command(args).env("HOME", &own)).stderr);
+    let missing = format!("{}/key does not exist", own.display());
+    assert!(run(&["run", "--network", "testnet", "--key-file=~/key"]).contains(&missing));
+    let missing = format!("{}/notify.toml does not exist", own.display());
+    assert!(run(&["notify", "test", "--file=~/notify.toml"]).contains(&missing));
+    // Another user's, by the user database.
+    let root = nix::unistd::User::from_uid(nix::unistd::Uid::from_raw(0)).unwrap().unwrap();
+    let missing = format!("{}/no-such-key does not exist", root.dir.display());
+    assert!(
+        run(&["run", "--network", "testnet", &format!("--key-file=~{}/no-such-key", root.name)]).contains(&missing)
+    );
+    assert!(run(&["run", "--network", "testnet", "--key-file=~no-such-user/key"]).contains("~no-such-user/key"));
+}
+
+#[test]
+fn a_home_that_has_gone_is_no_invitation_to_set_up_anew_only() {
+    let place = Place::paper();
+    fs::rename(place.home(), place.path("elsewhere")).unwrap();
+    for args in [&["check-config"][..], &["config", "get", "rules"], &["pair"]] {
+        let said = text(&place.run(args).stderr);
+        assert!(said.contains("moved") && said.contains("place of today"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_as_the_home_of_a_kill_is_told_with_its_folder() {
+    let place = Place::paper();
+    let config = place.home().join("guard.toml");
+    let output = ended(&mut bare(&["--home", config.to_str().unwrap(), "kill", "--reason", "x"]));
+    let said = format!("`svc-guard --home {} kill --reason TEXT` kills the guard of that one", place.home().display());
+    refused(&output, &said);
+    assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
+}
+
+/// What is open stays open while no guard runs: who hears of the refusal must hear of the kill.
+#[test]
+fn a_start_that_is_refused_names_the_kill_that_waits() {
+    let place = Place::paper();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    refused(&place.run(&["run", "--listen", &listen]), "cannot listen on");
+    assert_eq!(place.run(&["kill", "--reason", "too wild"]).status.code(), Some(1));
+    let output = place.run(&["run", "--listen", &listen]);
+    refused(&output, "cannot listen on");
+    let said = text(&output.stderr);
+    assert!(said.contains("The kill switch of this home is pulled (too wild), and nothing is closed before"), "{said}");
+}
+
+#[test]
+fn a_change_that_cannot_be_written_says_that_nothing_is_changed() {
+    let place = Place::paper();
+    // A name of which a temporary one beside it would be too long.
+    let config = place.home().join("x".repeat(245));
+    fs::copy(place.home().join("guard.toml"), &config).unwrap();
+    let file = config.to_str().unwrap();
+    for args in [&["config", "set", "ip_share", "1/2"][..], &["pair"]] {
+        place.refuses(&[&["--config", file], args].concat(), "; nothing is changed");
+    }
+}
