@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
+use crate::base::moment::iso;
 use crate::guard::AlertCode;
 use crate::home::{Home, SERVICE_HOME, base_url};
-use crate::record::status::Status;
+use crate::record::status::{Closing, Status};
 
 /// Between two questions.
 const EVERY: Duration = Duration::from_millis(100);
@@ -152,6 +153,10 @@ pub(super) fn unknown(status: &Status) -> Option<String> {
     match status.closing {
         None => Some(format!("the running guard is of version {}, which does not say when it is flat", status.version)),
         Some(closing) if closing.twaps.is_none() => Some("whether a TWAP order runs is not known".to_owned()),
+        Some(Closing { flat: true, checked_ms: Some(checked_ms), .. }) => Some(format!(
+            "it was flat at {}, and account and open orders were not both read since this command began; ask again",
+            iso(checked_ms)
+        )),
         Some(_) => None,
     }
 }
@@ -201,5 +206,18 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(left(&status), "2 positions, 0 orders");
+    }
+
+    #[test]
+    fn what_was_read_before_the_kill_is_said_to_be_so() {
+        let status = |closing: serde_json::Value| {
+            let value = serde_json::json!({
+                "schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": [], "closing": closing,
+            });
+            serde_json::from_value::<Status>(value).unwrap()
+        };
+        let read = unknown(&status(serde_json::json!({"flat": true, "checked_ms": 1_800_000_000_000_u64, "twaps": 0})));
+        assert!(read.unwrap().starts_with("it was flat at 2027-01-15T08:00:00"));
+        assert_eq!(unknown(&status(serde_json::json!({"flat": false, "checked_ms": 5, "twaps": 0}))), None);
     }
 }

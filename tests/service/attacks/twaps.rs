@@ -104,8 +104,8 @@ fn it_is_told_while_nobody_can_say_whether_one_runs() {
     assert_eq!(told.count(), 1);
 }
 
-fn kill_and_wait(stand: &Stand) -> (Option<i32>, String) {
-    let done = run_with(&stand.home(), &["kill", "--reason", "enough", "--wait", "4"], "");
+fn kill_and_wait(stand: &Stand, seconds: &str) -> (Option<i32>, String) {
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough", "--wait", seconds], "");
     let said = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
     (done.status.code(), said)
 }
@@ -120,7 +120,7 @@ fn no_account_is_called_flat_before_its_twaps_are_known_to_be_gone() {
     hold_covered(&stand, "ETH", "0.4");
     twap_by_hand(&stand);
     fault(&stand, "twapHistory", "error", 1_000_000, "no");
-    let (code, said) = kill_and_wait(&stand);
+    let (code, said) = kill_and_wait(&stand, "4");
     assert!(code == Some(1) && said.contains("whether a TWAP order runs is not known"), "{said}");
     hook.hears("twaps_unread");
     assert!(!hook.codes().contains(&"flat".to_owned()), "{:?}", hook.codes());
@@ -129,12 +129,12 @@ fn no_account_is_called_flat_before_its_twaps_are_known_to_be_gone() {
     stand.venue.control(&json!({"op": "clear"})).unwrap();
     fault(&stand, "twapCancel", "error", 1_000_000, "no");
     until("it to be known", known);
-    let (code, said) = kill_and_wait(&stand);
+    let (code, said) = kill_and_wait(&stand, "4");
     assert!(code == Some(1) && said.contains("1 TWAP order left"), "{said}");
     assert!(!hook.codes().contains(&"flat".to_owned()), "{:?}", hook.codes());
     stand.venue.control(&json!({"op": "clear"})).unwrap();
     until_none_runs(&stand);
     hook.hears("flat");
-    let (code, said) = kill_and_wait(&stand);
+    let (code, said) = kill_and_wait(&stand, "60");
     assert!(code == Some(0) && said.contains("flat: 0 positions, 0 orders"), "{said}");
 }
