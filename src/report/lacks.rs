@@ -1,4 +1,4 @@
-//! What the guard told to be missing in the book, until it has come.
+//! Rows that the guard told to be missing in the book, until they have come.
 
 use super::question::Question;
 use crate::base::text::visible;

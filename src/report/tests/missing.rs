@@ -197,7 +197,7 @@ fn what_has_come_is_missing_no_more() {
         (vec![first.clone()], 1),
         (vec![first.clone(), rest.clone()], 0),
         (vec![first.clone(), late("BTC", 2 * DAY, "0.1", "0.3")], 1),
-        (vec![first.clone(), late("ETH", 2 * DAY + 1, "0.1", "0.3")], 1),
+        (vec![first, late("ETH", 2 * DAY + 1, "0.1", "0.3")], 1),
         (vec![rest, late("ETH", DAY, "0", "0.2")], 1),
     ];
     for (later, count) in cases {

@@ -76,7 +76,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
     if !step.guard.view.orders.contains_key(&fill.oid) {
-        step.guard.sent.note_elsewhere((asset, fill.oid), after.saturating_sub(held), fill.time);
+        step.guard.sent.elsewhere.note((asset, fill.oid), after.saturating_sub(held), fill.time);
     }
     if is_off(step.guard, asset, fill.px) {
         doubt(step, asset, fill.px, "a fill cannot be");

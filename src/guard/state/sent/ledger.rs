@@ -35,7 +35,7 @@ pub(crate) struct SentOrders {
     /// Triggers that may have fired, and are open no more.
     pub(super) gone: Vec<GoneTrigger>,
     /// Fills of other orders that the feed told of, and that no read has shown.
-    pub(super) elsewhere: Vec<Elsewhere>,
+    pub(crate) elsewhere: Elsewhere,
     /// Actions that nobody told of, and of which an order was found.
     pub(super) found: BTreeSet<(u64, usize)>,
 }

@@ -126,7 +126,7 @@ impl SentOrders {
     pub(crate) fn on_account_read(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) {
         let moves = self.set_off_known(read, view, moves);
         self.take_closed_of_others(read, view, &moves);
-        self.forget_elsewhere(read);
+        self.elsewhere.forget(read);
         for (asset, change) in &moves {
             // First what is known to have filled.
             let mut left = change.abs();
@@ -198,7 +198,8 @@ impl SentOrders {
     fn fewest_of(&self, causes: &[Cause], read: Moment, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
         let told = self.told_before(read, asset);
         let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
-        let elsewhere = self.moved_elsewhere(read, asset);
+        let is_sent = |oid: u64| self.orders.iter().chain(&self.unshown.fills).any(|order| order.oid == Some(oid));
+        let elsewhere = self.elsewhere.moved(read, asset, is_sent);
         let with_others = (!elsewhere.is_zero()).then(|| fewest(rest.saturating_sub(elsewhere), causes)).flatten();
         with_others.or_else(|| fewest(rest, causes))
     }

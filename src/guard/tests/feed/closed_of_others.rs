@@ -1,4 +1,4 @@
-//! What was opened elsewhere and closed by an order of the client's between two reads leaves nothing, whoever told of the opening.
+//! A position that was opened elsewhere and closed by an order of the client's between two reads leaves nothing, whoever told of the opening.
 
 use super::*;
 use crate::venue::side::PositionSide;
