@@ -30,10 +30,11 @@ impl Elsewhere {
         self.0.push(Filled { asset, oid, size, time_ms });
     }
 
-    /// By how much those that are of no order sent moved a position until this read, signed.
-    pub(super) fn moved(&self, read: Moment, asset: u32, is_sent: impl Fn(u64) -> bool) -> Decimal {
+    /// By how much those that are surely of no order sent moved a position until this read, signed.
+    pub(super) fn moved(&self, read: Moment, asset: u32, may_be_own: impl Fn(u64, Decimal) -> bool) -> Decimal {
         let fills = self.0.iter().filter(|fill| fill.asset == asset && fill.time_ms <= read.venue_ms);
-        fills.filter(|fill| !is_sent(fill.oid)).fold(Decimal::ZERO, |sum, fill| sum.saturating_add(fill.size))
+        let others = fills.filter(|fill| !may_be_own(fill.oid, fill.size));
+        others.fold(Decimal::ZERO, |sum, fill| sum.saturating_add(fill.size))
     }
 
     /// Lets go of what this read shows.

@@ -198,10 +198,22 @@ impl SentOrders {
     fn fewest_of(&self, causes: &[Cause], read: Moment, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
         let told = self.told_before(read, asset);
         let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
-        let is_sent = |oid: u64| self.orders.iter().chain(&self.unshown.fills).any(|order| order.oid == Some(oid));
-        let elsewhere = self.elsewhere.moved(read, asset, is_sent);
+        let elsewhere = self.elsewhere.moved(read, asset, |oid, size| self.may_be_own(asset, oid, size));
         let with_others = (!elsewhere.is_zero()).then(|| fewest(rest.saturating_sub(elsewhere), causes)).flatten();
         with_others.or_else(|| fewest(rest, causes))
+    }
+
+    /// Whether a fill of this order, signed, may be of one that was sent, or of a trigger: its id may only be told later.
+    fn may_be_own(&self, asset: u32, oid: u64, size: Decimal) -> bool {
+        let is_buy = size > Decimal::ZERO;
+        let is_it =
+            |other: Option<u64>, of: (u32, bool)| of == (asset, is_buy) && other.is_none_or(|other| other == oid);
+        let mut orders = self.orders.iter().chain(&self.unshown.fills);
+        orders.any(|order| is_it(order.oid, (order.asset, order.is_buy)))
+            || self.triggers.iter().any(|trigger| {
+                is_it(trigger.resting.as_ref().map(|resting| resting.oid), (trigger.asset, trigger.is_buy))
+            })
+            || self.gone.iter().any(|gone| is_it(None, (gone.asset, gone.size > Decimal::ZERO)))
     }
 
     fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {

@@ -98,3 +98,22 @@ fn an_entry_right_behind_the_close_is_not_what_was_closed() {
         assert!(!differs(&mut desk), "{feed_tells_own}");
     }
 }
+
+/// The feed tells of a fill before the answer names its order: it is the client's own, and a read that shows it shows the order.
+#[test]
+fn a_fill_that_is_told_before_its_answer_is_not_of_others() {
+    let mut desk = desk();
+    let seq = desk.order(with(buy(ETH, "2000", "0.4"), "/t/limit/tif", json!("Ioc"))).seq();
+    let told = fill(&desk, 1, "0", "0.4");
+    desk.now += 10;
+    fills(&mut desk, vec![told]);
+    desk.now += 10;
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 10;
+    let filled = json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 77}}, "waitingForTrigger"]);
+    desk.answer(seq, 0, statuses(filled));
+    assert_eq!(desk.guard.sent.told(&desk.guard.view, ETH, dec!(0.4)), dec!(0));
+    desk.now += 100;
+    desk.read_account(desk.now);
+    assert!(!differs(&mut desk));
+}
