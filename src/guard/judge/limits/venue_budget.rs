@@ -77,12 +77,19 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
 }
 
 /// Takes the turn of a client whose request passed otherwise. The last requests are the guard's own, and what reduces
-/// passes at the pace of an account that has none left, each client in its turn. A cancel does too: the venue may refuse
+/// passes at the pace of an account that has none left, one order at a time, each client in its turn. A cancel does too: the venue may refuse
 /// it, and then what it names is still there to be named.
 pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms: u64) -> Result<(), Veto> {
     let is_paced = plan.forward.is_some() && !plan.is_entry && guard.config.mode != Mode::Paper;
     if !is_paced || guard.allowance.counted_on() >= KEPT_FOR_GUARD {
         return Ok(());
+    }
+    let asked = plan.forward.as_ref().map_or(0, Action::batch_len);
+    if asked > 1 {
+        // The venue counts each, and the guard needs as many as there are positions to close them.
+        let why =
+            format!("under the {KEPT_FOR_GUARD} of which a request may spend one, and {asked} are asked for in one");
+        return Err(few(guard, &why));
     }
     if let Some((px, price)) = plan.forward.as_ref().and_then(|action| out_of_reach(guard, action, now_ms)) {
         let (px, price) = (to_wire(px), to_wire(price));

@@ -100,6 +100,25 @@ fn the_last_requests_are_the_guards_own() {
     ask(&mut desk, exit()).vetoed("venue_budget").says(&["close everything"]);
 }
 
+/// The venue counts every order of a request: with one for each of many positions, of which one alone could fill, a client spent all that
+/// the guard needs to close them.
+#[test]
+fn of_the_last_requests_one_goes_at_a_time() {
+    for (left, passes) in [(200, true), (199, false)] {
+        let mut desk = desk(left);
+        desk.show(vec![open_stop("ETH", "A", "1900", "10", 7), open_stop("BTC", "A", "57000", "1", 8)]);
+        desk.hold("BTC", dec!(1));
+        desk.step(Input::RequestsLeft(left));
+        let both = vec![exit(), close(BTC, false, "59900", "0.5")];
+        let decided = desk.orders(both.clone());
+        assert_eq!(decided.verdict() != "veto", passes, "{}", decided.event);
+        if !passes {
+            decided.vetoed("venue_budget").says(&["2 are asked for in one"]);
+            ask(&mut desk, both[0].clone()).reduces();
+        }
+    }
+}
+
 #[test]
 fn what_was_never_sent_and_what_a_read_tells_is_not_counted() {
     let mut desk = desk(500);
