@@ -7,14 +7,14 @@ use toml::{Table, Value};
 
 use super::address::parse_address;
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
-use super::known_keys::{KEYS, unknown};
+use super::known_keys::{KEYS, NO_KEY, unknown};
 use super::listen::parse_listen;
 use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::origin::{Origin, OriginError};
 use crate::base::plain_number::{self, Plain};
-use crate::base::text::start;
+use crate::base::text::{holds_key, start};
 use crate::rules::{CODE_PREFIX, Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
@@ -221,7 +221,9 @@ impl Section<'_> {
     }
 
     fn refuse(&mut self, key: &str, value: Option<&Value>, allowed: String) {
-        let value = value.map(|value| start(&value.to_string(), MAX_SHOWN)).unwrap_or_default();
+        let value = value.map(Value::to_string).unwrap_or_default();
+        let allowed = if holds_key(&value) { format!("{allowed}; {NO_KEY}") } else { allowed };
+        let value = start(&value, MAX_SHOWN);
         self.problems.push(Problem { key: self.key(key), value, allowed });
     }
 
