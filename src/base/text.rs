@@ -80,6 +80,13 @@ pub fn without_keys(text: &str) -> String {
     told
 }
 
+/// The way out of a line of a file with quotes that are none to a program.
+#[must_use]
+pub fn pasted_quotes(line: &str) -> Option<&'static str> {
+    let is_pasted = line.contains(['“', '”', '„', '‘', '’']);
+    is_pasted.then_some("the quotes are the curly ones of a text that was pasted: write straight ones there, \" or '")
+}
+
 /// Whether a text holds what may be a key.
 #[must_use]
 pub fn holds_key(text: &str) -> bool {

@@ -34,8 +34,8 @@ const WAYS: &str = "Type an answer, then Enter; Enter alone takes what stands in
 const ODD_KEY: &str = "There is a key in it that types nothing, such as an arrow; type it anew.";
 
 /// What is said of a key that was typed where it is seen.
-const SHOWN_KEY: &str = "If that is a key, it stood on the screen as it was typed: approve a new API wallet at the venue in its place. A key is asked \
-                         for by a question of its own, and is not shown there; answer this one anew.";
+const SHOWN_KEY: &str = "A key may stand in it, which was on the screen as it was typed: approve a new API wallet at the venue in its place. Keys are \
+                         asked for by a question of their own, and are not shown there.";
 
 /// What is said of lines that were typed before the question that hides what is typed.
 const THROWN_AWAY: &str = "What was typed before this question was on the screen, and is thrown away; answer it anew.";
@@ -105,11 +105,13 @@ impl Terminal {
                 }
             }
             let answer = String::from_utf8_lossy(&line).trim().to_owned();
+            if holds_key(&answer) {
+                self.say(&format!("  {SHOWN_KEY}\n"))?;
+            }
             match (answer.is_empty(), default) {
                 _ if answer == BACK => return Err(Refusal::Back),
                 _ if HELP.contains(&answer.as_str()) => self.say(&format!("  {WAYS}\n"))?,
                 // Such keys are not taken back by typing on, and are not seen in what they spoil.
-                _ if holds_key(&answer) => self.say(&format!("  {answer}: {SHOWN_KEY}\n"))?,
                 _ if answer.contains(char::is_control) => self.say(&format!("  {ODD_KEY}\n"))?,
                 (false, _) => return Ok(answer),
                 (true, Some(default)) => return Ok(default.to_owned()),
