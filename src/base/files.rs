@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::unistd::{Uid, User};
 
 use super::disk_fault::with_disk_fault;
@@ -236,7 +236,7 @@ pub fn write_whole(path: &Path, bytes: &[u8], mode: u32, replace: Replace) -> Re
 #[derive(Debug)]
 pub struct Staged {
     path: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
 }
 
 impl Staged {
@@ -246,9 +246,9 @@ impl Staged {
     /// When the system refuses; nothing is left behind then.
     pub fn new(path: &Path, bytes: &[u8], mode: u32) -> Result<Self, FileError> {
         let refused = |error| FileError { path: path.to_owned(), why: Why::Io("write", error) };
-        let temporary = temporary_beside(path).map_err(refused)?;
-        let staged = Self { path: path.to_owned(), temporary };
-        write_synced(&staged.temporary, bytes, mode).map_err(refused)?;
+        let temporary = Temporary::beside(path, mode & 0o700).map_err(refused)?;
+        let mut staged = Self { path: path.to_owned(), temporary };
+        write_synced(&mut staged.temporary.file, bytes, mode).map_err(refused)?;
         Ok(staged)
     }
 
@@ -259,9 +259,9 @@ impl Staged {
     pub fn put(self, replace: Replace) -> Result<(), FileError> {
         let refused = |why| FileError { path: self.path.clone(), why };
         let put = match replace {
-            Replace::Yes => fs::rename(&self.temporary, &self.path),
+            Replace::Yes => fs::rename(&self.temporary.path, &self.path),
             // A link, unlike a rename, fails when the name was taken meanwhile.
-            Replace::No => fs::hard_link(&self.temporary, &self.path),
+            Replace::No => fs::hard_link(&self.temporary.path, &self.path),
         };
         put.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => refused(Why::Exists),
@@ -271,15 +271,41 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
-    fn drop(&mut self) {
-        // After a rename there is nothing of that name.
-        _ = fs::remove_file(&self.temporary);
+/// A new file of a name that nobody can guess beside what it is for. It is held while this lives, so that whoever looks for what
+/// a cut-off command left lets it be; dropped, it is gone unless it was put elsewhere.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    /// None where the filesystem holds no files: nobody can then say that one is left, either.
+    _held: Option<Flock<File>>,
+}
+
+impl Temporary {
+    /// Makes it, and removes what commands that were cut off left of the same kind.
+    pub(super) fn beside(place: &Path, mode: u32) -> io::Result<Self> {
+        remove_leftovers(place);
+        loop {
+            let path = temporary_beside(place)?;
+            let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+            match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
+                // Whoever looked for what is left was there before it was held.
+                Err((_, Errno::EWOULDBLOCK)) => _ = fs::remove_file(&path),
+                Ok(_) if file.metadata()?.nlink() == 0 => {}
+                held => return Ok(Self { path, file, _held: held.ok() }),
+            }
+        }
     }
 }
 
-fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode & 0o700).open(path)?;
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After a rename there is nothing of that name.
+        _ = fs::remove_file(&self.path);
+    }
+}
+
+fn write_synced(file: &mut File, bytes: &[u8], mode: u32) -> io::Result<()> {
     file.write_all(bytes)?;
     // The process's mask may have taken bits away.
     file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -301,8 +327,8 @@ pub fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
 /// Entries of a folder that are looked at for what a write left behind.
 const MAX_LOOKED_AT: usize = 10_000;
 
-/// Removes what a process that was killed while it wrote `path` left beside it: this user's own temporary files of that name. Only
-/// who knows that nobody writes it now may ask. What cannot be removed stays, and costs nothing but its place.
+/// Removes what processes that were killed while they wrote `path` left beside it: this user's own temporary files of that name which
+/// nobody holds. What cannot be removed stays, and costs nothing but its place.
 pub fn remove_leftovers(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let prefix = format!(".{}.", name.display());
@@ -311,12 +337,16 @@ pub fn remove_leftovers(path: &Path) {
             random.len() == RANDOM_DIGITS && random.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
         })
     };
-    let is_own = |path: &Path| {
-        fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == Uid::effective().as_raw())
+    let is_left = |path: &Path| {
+        let found = open_regular(path).ok().filter(|(_, metadata)| metadata.uid() == Uid::effective().as_raw());
+        // Held while it is removed, so that no writer takes it up meanwhile.
+        found.and_then(|(file, _)| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok())
     };
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.take(MAX_LOOKED_AT).filter_map(Result::ok) {
-        if entry.file_name().to_str().is_some_and(is_temporary) && is_own(&entry.path()) {
+        if entry.file_name().to_str().is_some_and(is_temporary)
+            && let Some(_held) = is_left(&entry.path())
+        {
             _ = fs::remove_file(entry.path());
         }
     }

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-use super::files::{open_regular, sync_parent, temporary_beside};
+use super::files::{Temporary, open_regular, remove_leftovers, sync_parent, temporary_beside};
 use super::text::{cut, one_line, without_keys};
 
 /// Longest reason in characters; a longer one is cut.
 pub const MAX_REASON_LEN: usize = 200;
+
+/// Anybody may read why it was pulled.
+const MODE: u32 = 0o644;
 
 /// Size of the ready-made file: a full reason fits the blocks it already has.
 const READY_LEN: usize = 1_024;
@@ -89,15 +92,13 @@ impl KillFile {
     pub fn make_ready(&self) -> io::Result<()> {
         let ready = self.ready_path();
         if fs::symlink_metadata(&ready).is_ok() {
+            remove_leftovers(&ready);
             return Ok(());
         }
-        let temporary = temporary_beside(&ready)?;
-        let made = write_new(&temporary, &[b'\n'; READY_LEN]).and_then(|file| file.sync_all());
-        let made = made.and_then(|()| fs::rename(&temporary, &ready));
-        if made.is_err() {
-            _ = fs::remove_file(&temporary);
-        }
-        made
+        let mut temporary = Temporary::beside(&ready, MODE)?;
+        fill(&mut temporary.file, &[b'\n'; READY_LEN])?;
+        temporary.file.sync_all()?;
+        fs::rename(&temporary.path, &ready)
     }
 
     /// Pulls the switch, and waits until the disk has it.
@@ -157,17 +158,19 @@ impl KillFile {
         let renamed = fs::rename(&temporary, &self.path);
         if renamed.is_err() {
             _ = fs::remove_file(&temporary);
-            return written.map(drop).and(renamed);
+            return written.and(renamed);
         }
         Ok(())
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<fs::File> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o644))?;
-    file.write_all(bytes)?;
-    Ok(file)
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fill(&mut OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?, bytes)
+}
+
+fn fill(file: &mut fs::File, bytes: &[u8]) -> io::Result<()> {
+    file.set_permissions(fs::Permissions::from_mode(MODE))?;
+    file.write_all(bytes)
 }
 
 /// One line without control characters, keys or white space at its ends, cut to the longest reason.

@@ -22,6 +22,7 @@ pub mod mode;
 pub mod moment;
 mod named_enum;
 pub mod origin;
+pub mod plain_number;
 pub mod sealed;
 pub mod shell;
 pub mod signature;

@@ -14,6 +14,9 @@ const KEY_DIGITS: usize = 60;
 /// Most hex digits in a row that are shown: those of an address.
 const MOST_DIGITS: usize = 40;
 
+/// Said in the place of what may be a key.
+const AS_OF_A_KEY: &str = "as of a key";
+
 /// Letters of the shortest name that is known with one of them wrong.
 const SHORTEST: usize = 3;
 
@@ -68,13 +71,26 @@ pub fn without_keys(text: &str) -> String {
             told.push_str(digits);
         } else {
             told.truncate(told.strip_suffix("0x").map_or(told.len(), str::len));
-            let what = if digits.len() < KEY_DIGITS { "more than an address has" } else { "as of a key" };
+            let what = if digits.len() < KEY_DIGITS { "more than an address has" } else { AS_OF_A_KEY };
             told.push_str(&format!("({} hex digits, {what})", digits.len()));
         }
         rest = after;
     }
     told.push_str(rest);
     told
+}
+
+/// The way out of a line of a file with quotes that are none to a program.
+#[must_use]
+pub fn pasted_quotes(line: &str) -> Option<&'static str> {
+    let is_pasted = line.contains(['“', '”', '„', '‘', '’']);
+    is_pasted.then_some("the quotes are the curly ones of a text that was pasted: write straight ones there, \" or '")
+}
+
+/// Whether a text holds what may be a key.
+#[must_use]
+pub fn holds_key(text: &str) -> bool {
+    without_keys(text).contains(AS_OF_A_KEY)
 }
 
 /// The one of these names that was meant by one that is none of them: written in capitals, with dashes, as more than one, or with

@@ -7,6 +7,7 @@ use super::configured::LockedConfig;
 use super::init::expanded;
 use super::output::print;
 use super::refusal::Refusal;
+use super::set_up::SignalsBlocked;
 use super::slips::check_no_key;
 use super::usage::check_text;
 use crate::home::{Home, generate_key, write_key_file};
@@ -24,6 +25,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
+    // No signal comes between the key's file and the config that lists it.
+    let _whole = SignalsBlocked::new();
     write_key_file(&out, &key).map_err(Refusal::File)?;
     if let Err(refusal) = locked.add_client(key.address()) {
         // A key that no guard accepts is of no use; what was refused leaves nothing behind.

@@ -10,10 +10,11 @@ use super::mainnet_gap::MainnetGap;
 use super::output::print;
 use super::refusal::Refusal;
 use super::rules_place::Place;
+use super::set_up::SignalsBlocked;
 use super::{one_rule, reached, rules_source, slips};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, base_url, likely_listen, parse_listen, parse_usdc, set_value};
+use crate::home::{Config, Home, base_url, likely_listen, likely_usdc, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
 #[derive(Debug, clap::Args)]
@@ -55,6 +56,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         return print("That is its value already; nothing was written.\n");
     }
     let Change { key, value, config, words } = change;
+    let _whole = SignalsBlocked::new();
     set_value(&locked.path, &locked.text, key, value.as_deref(), config).map_err(Refusal::Config)?;
     let told = print(&format!(
         "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` asks the venue \
@@ -97,7 +99,10 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
         }
         What::EquityCap => {
             let bad = |expected: String| {
-                bad(format!("{expected}, or none: `svc-guard config set equity_cap {}`", likely_usdc(typed)))
+                bad(likely_usdc(typed).map_or_else(
+                    || format!("{expected}, or none: `svc-guard config set equity_cap USDC` with your number in the place of USDC"),
+                    |plain| format!("{expected}: `svc-guard config set equity_cap {}`", plain.digits),
+                ))
             };
             let is_none = typed.eq_ignore_ascii_case("none");
             let cap = if is_none { None } else { Some(parse_usdc(typed).map_err(bad)?) };
@@ -113,12 +118,6 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "equity_cap", value, config: Config { equity_cap: cap, ..new }, words }
         }
     })
-}
-
-/// The cap that was likely meant by a text that is none.
-fn likely_usdc(typed: &str) -> String {
-    let bare: String = typed.chars().filter(|letter| letter.is_ascii_digit() || *letter == '.').collect();
-    parse_usdc(&bare).map_or_else(|_| "10000".to_owned(), |usdc| usdc.to_string())
 }
 
 /// What a new listen address means for the bot and for others.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::configured::{configured, running};
-use super::kill_told::is_same;
+use super::kill_told::{is_same, kill_file_at};
+use super::reached::USUAL;
 use super::refusal::Refusal;
 use super::{environment, local_http, start};
 use crate::base::kill_watch::KillWatch;
@@ -17,7 +18,6 @@ use crate::base::shell::{place, word};
 use crate::base::text::{printable, short};
 use crate::home::{Home, local_url, parse_listen};
 use crate::record::error_body::Health;
-use crate::record::status::Status;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -37,9 +37,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Most bytes read of an answer.
 const MAX_BODY: u64 = 64 * 1024;
-
-/// Most bytes of a status: thousands of orders fit.
-const MAX_STATUS: u64 = 8 * 1024 * 1024;
 
 /// Most characters of a service's own words repeated.
 const MAX_SHOWN: usize = 500;
@@ -101,10 +98,7 @@ fn other_home(base: &str, home: &Home) -> Option<PathBuf> {
     if KillWatch::is_watched(&kill_file) != Some(false) {
         return None;
     }
-    let (_, body) = local_http::get(&format!("{base}/guard/status"), TIMEOUT, MAX_STATUS).ok()?;
-    let status: Status = serde_json::from_slice(&body).ok()?;
-    let told = PathBuf::from(status.kill_file);
-    (told.is_absolute() && !is_same(&told, kill_file.path())).then_some(told)
+    kill_file_at(base).filter(|told| !is_same(told, kill_file.path()))
 }
 
 fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
@@ -132,11 +126,18 @@ fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     let mut places: Vec<SocketAddr> = running(home).into_iter().collect();
     match config {
         Ok(listen) => places.push(listen),
-        Err(why) if places.is_empty() => return Err(why),
+        Err(why) if places.is_empty() => return without_config(home, &why),
         Err(_) => {}
     }
     places.dedup();
     Ok(places.into_iter().map(local_url).collect())
+}
+
+/// The guard at the usual address, where it is this home's: a folder that was moved or removed beside it says so nowhere else.
+fn without_config(home: &Home, why: &str) -> Result<Vec<String>, String> {
+    let usual = local_url(USUAL);
+    let Some(file) = kill_file_at(&usual) else { return Err(why.to_owned()) };
+    if is_same(&file, home.kill_file().path()) { Ok(vec![usual]) } else { Err(of_another(&usual, &file, home)) }
 }
 
 /// The URL that was named; a guard answers on its own machine, where nothing is encrypted.

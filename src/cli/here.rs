@@ -14,10 +14,19 @@ static FLAGS: OnceLock<String> = OnceLock::new();
 /// The command without those flags, as it was typed.
 static COMMAND: OnceLock<String> = OnceLock::new();
 
+/// How a command is given a key.
+const KEY_IN: &str = " < FILE";
+
 /// Takes in the command line as it was typed. Called once, before anything is said.
 pub(super) fn typed(words: &[OsString]) {
     _ = COMMAND.set(command(words.iter().cloned()));
     _ = FLAGS.set(flags(words.iter().cloned(), std::env::var_os("SVC_GUARD_HOME")));
+}
+
+/// The command that takes the API wallet's key: the one that was typed, where it reads one.
+pub(super) fn with_key() -> String {
+    let typed = COMMAND.get().filter(|command| command.ends_with(KEY_IN));
+    typed.cloned().unwrap_or_else(|| format!("key replace --key-stdin{KEY_IN}"))
 }
 
 /// A text whose command ends in dots, which stand for the one that was typed, with that one.
@@ -46,7 +55,7 @@ fn command(words: impl Iterator<Item = OsString>) -> String {
     let reads = words.iter().any(|word| word == "--key-stdin");
     let line = words.iter().map(word).collect::<Vec<_>>().join(" ");
     // A redirection is no word of the command, and the key is read from it all the same.
-    if reads { format!("{line} < FILE") } else { line }
+    if reads { format!("{line}{KEY_IN}") } else { line }
 }
 
 /// A text with the commands in its backticks made exact.

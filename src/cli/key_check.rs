@@ -4,6 +4,7 @@
 use super::configured::LockedConfig;
 use super::output::print;
 use super::refusal::Refusal;
+use super::set_up::SignalsBlocked;
 use super::{key_stdin, wallet};
 use crate::base::mode::Mode;
 use crate::home::{Home, set_api_wallet};
@@ -25,16 +26,20 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let key = key_stdin::read()?;
     let owner = wallet::check_for_home(config, key.address())?;
+    let mut whole = None;
     let recorded = match config.api_wallet {
         Some(configured) if configured != key.address() => {
             return Err(Refusal::OtherKey(key.address(), configured));
         }
         Some(_) if config.api_wallet_owner == Some(owner) => "",
         _ => {
+            whole = Some(SignalsBlocked::new());
             set_api_wallet(&locked.path, &locked.text, key.address(), owner).map_err(Refusal::Config)?;
             "; recorded as api_wallet in the config"
         }
     };
     let told = print(&format!("{} is an API wallet of {}{recorded}\n", key.address(), config.account));
-    told.map_err(|refusal| if recorded.is_empty() { refusal } else { locked.undone(&refusal) })
+    let told = told.map_err(|refusal| if recorded.is_empty() { refusal } else { locked.undone(&refusal) });
+    drop(whole);
+    told
 }

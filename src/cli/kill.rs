@@ -1,10 +1,12 @@
 //! `kill`: pulls the kill switch, and says what became of it.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use super::kill_disk::NotPlaced;
 use super::kill_told::{Watcher, left, unknown};
+use super::kill_ways::{Ways, silent};
 use super::output::{report, say};
 use super::refusal::Refusal;
 use super::{kill_disk, waiting};
@@ -40,20 +42,22 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill = home.kill_file();
     let placed = kill_disk::pull(home, &args.reason);
     let seen = kill_disk::look(home);
-    let is_unheard = seen.watched == Some(false);
     let watcher = Watcher::of(home, &seen);
     let (placed, is_kept) = match placed {
         Ok(placed) => placed,
         Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args.wait, waiting),
         Err(NotPlaced::Refused(error)) => {
             let runs = kill_disk::elsewhere(home).filter(|other| other != home.dir());
+            let is_gone = error.kind() == io::ErrorKind::NotFound;
+            let alone = watcher.answers().filter(|_| is_gone).map(str::to_owned);
             let url = watcher.url().map(str::to_owned);
-            return Err(Refusal::NotPulled(kill.path().to_owned(), error, url, runs));
+            return Err(Refusal::NotPulled(kill.path().to_owned(), error, Ways { url, runs, alone }));
         }
     };
     let reason = &placed.reason;
     let found = if placed.before { "The kill switch was pulled before" } else { "The kill switch is pulled" };
-    if is_unheard {
+    // A guard whose folder was taken away looks at the path of another one that stands there by now.
+    if seen.watched == Some(false) && watcher.answers().is_none() {
         let found = if placed.before { "the kill switch was pulled before" } else { "the kill switch is pulled" };
         return Err(unheard(home, format!("{found} ({reason})"), seen.start));
     }
@@ -66,10 +70,12 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
-    report(&format!("{}\n{}\n", told(&watcher, &heard), release(kill.path(), placed.is_folder)), &done)?;
+    let silent = |is_waiting: bool| silent(reason, seen.again.as_deref(), is_waiting);
+    let told = told(&watcher, &heard, args.wait.is_none().then(|| silent(false)));
+    report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(home, &watcher, seconds, &done),
+        (Some(seconds), _) => wait(home, &watcher, seconds, &done, &silent(true)),
         (None, _) => Ok(()),
     }
 }
@@ -85,15 +91,18 @@ fn late(home: &Home, watcher: &Watcher, seconds: Option<u16>, waiting: u32) -> R
         &format!("The kill file waits for its disk, which hangs. The guard is killed all the same: {reason}\n"),
         &done,
     )?;
-    report(&format!("{}\n", told(watcher, &heard)), &done)?;
-    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &done))
+    report(&format!("{}\n", told(watcher, &heard, None)), &done)?;
+    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &done, &silent(&reason, None, true)))
 }
 
-/// The answer of the guard to a kill, in words.
-fn told(watcher: &Watcher, heard: &Result<Status, String>) -> String {
+/// The answer of the guard to a kill, in words; where there is none, what is left.
+fn told(watcher: &Watcher, heard: &Result<Status, String>, silent: Option<String>) -> String {
     let status = match heard {
         Ok(status) => status,
-        Err(why) => return format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),
+        Err(why) => {
+            let silent = silent.map_or_else(String::new, |silent| format!(": {silent}"));
+            return format!("a guard runs on this home, and did not say within 2 s what it does ({why}){silent}");
+        }
     };
     if status.killed.is_none() {
         "the guard answers, and has not taken it in yet".to_owned()
@@ -123,7 +132,7 @@ fn release(file: &Path, is_folder: bool) -> String {
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
+fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) -> Result<(), Refusal> {
     let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
@@ -139,7 +148,7 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), 
             if seen.watched == Some(false) {
                 return Err(unheard(home, done.to_owned(), seen.start));
             }
-            Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}")))
+            Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
         }
     }
 }

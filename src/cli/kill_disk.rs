@@ -149,8 +149,10 @@ fn place(home: &Home, reason: &str) -> io::Result<Placed> {
 fn see(home: &Home) -> Seen {
     let config = configured(home).ok();
     let start = config.as_ref().filter(|config| config.mode != Mode::Paper).map(|config| start::command(home, config));
+    let watched = KillWatch::is_watched(&home.kill_file());
+    let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| start::again(home, config));
     let listen = config.map(|config| config.listen);
-    Seen { watched: KillWatch::is_watched(&home.kill_file()), left: left(home), listen, start }
+    Seen { watched, left: left(home), listen, start, again }
 }
 
 fn find(home: &Home) -> Option<PathBuf> {

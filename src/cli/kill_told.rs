@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::reached::USUAL;
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::moment::iso;
 use crate::guard::AlertCode;
-use crate::home::{Home, SERVICE_HOME, base_url};
+use crate::home::{Home, SERVICE_HOME, base_url, local_url};
 use crate::record::status::{Closing, Status};
 
 /// Between two questions.
@@ -34,11 +35,15 @@ pub(super) struct Seen {
     pub(super) listen: Option<SocketAddr>,
     /// The command that starts its guard, where that sends.
     pub(super) start: Option<String>,
+    /// How its guard, which runs, is ended and started again, in words.
+    pub(super) again: Option<String>,
 }
 
 /// The guard that watches a home's kill file.
 pub(super) struct Watcher {
     urls: Vec<String>,
+    /// Whether it was said somewhere that a guard listens there.
+    is_known: bool,
     file: PathBuf,
     /// Where the guard that is seen to watch it left word that it listens: it may name the place where the home stood before
     /// that was moved.
@@ -53,13 +58,18 @@ impl Watcher {
         let named = environment::listen(None).ok().flatten();
         let mut urls: Vec<String> = [left, named, listen].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
+        let is_known = !urls.is_empty();
+        // Of a home that was taken away, nothing says where its guard answers.
+        if !is_known {
+            urls.push(local_url(USUAL));
+        }
         let own = left.filter(|_| watched == Some(true)).and_then(base_url);
-        Self { urls, file: home.kill_file().path().to_owned(), own, begun: Instant::now() }
+        Self { urls, is_known, file: home.kill_file().path().to_owned(), own, begun: Instant::now() }
     }
 
     /// The address at which the guard is looked for first.
     pub(super) fn url(&self) -> Option<&str> {
-        self.urls.first().map(String::as_str)
+        self.urls.first().filter(|_| self.is_known).map(String::as_str)
     }
 
     /// What is left of so much time since the kill.
@@ -89,10 +99,13 @@ impl Watcher {
 
     /// The home of the guard that answers where this home's would, if another one does.
     fn answering(&self) -> Option<PathBuf> {
-        let found = self.urls.iter().find_map(|url| asked(url).ok())?;
-        let file = Path::new(&found.kill_file);
-        let is_other = file.is_absolute() && file.ends_with("kill") && !is_same(file, &self.file);
-        file.parent().filter(|_| is_other).map(Path::to_owned)
+        let file = self.urls.iter().find_map(|url| kill_file_at(url)).filter(|file| !is_same(file, &self.file))?;
+        file.parent().map(Path::to_owned)
+    }
+
+    /// Where the guard of this home answers, though its folder does not say that one runs there: it was taken away.
+    pub(super) fn answers(&self) -> Option<&str> {
+        self.urls.iter().find(|url| self.ask_at(url).is_ok()).map(String::as_str)
     }
 
     /// Homes of running guards that a person may have meant: of the one that answers here, the installed services', and this
@@ -111,8 +124,10 @@ impl Watcher {
                 Err(error) => why.push(format!("{url}: {error}")),
             }
         }
-        let unknown = || "neither its address nor its config can be read".to_owned();
-        Err(if why.is_empty() { unknown() } else { why.join("; ") })
+        if !self.is_known {
+            why.insert(0, "neither its address nor its config can be read".to_owned());
+        }
+        Err(why.join("; "))
     }
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
@@ -120,6 +135,12 @@ impl Watcher {
         let is_own = self.own.as_deref() == Some(url) || is_same(Path::new(&status.kill_file), &self.file);
         if is_own { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
     }
+}
+
+/// The kill file of the guard that answers there, if one does.
+pub(super) fn kill_file_at(url: &str) -> Option<PathBuf> {
+    let file = PathBuf::from(asked(url).ok()?.kill_file);
+    (file.is_absolute() && file.ends_with("kill")).then_some(file)
 }
 
 fn asked(url: &str) -> Result<Status, String> {
@@ -175,7 +196,6 @@ mod tests {
 
     use super::*;
     use crate::base::address::Address;
-    use crate::home::local_url;
 
     #[test]
     fn every_address_that_was_asked_is_named_and_the_whole_wait_is_counted() {
@@ -185,12 +205,12 @@ mod tests {
         let urls = [hangs.local_addr().unwrap(), gone].map(local_url);
         let file = PathBuf::from("/nowhere/kill");
         let begun = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
-        let watcher = Watcher { urls: urls.to_vec(), file: file.clone(), own: None, begun };
+        let watcher = Watcher { urls: urls.to_vec(), is_known: true, file: file.clone(), own: None, begun };
         let why = watcher.until(Duration::ZERO, |_| true).unwrap_err();
         assert!(urls.iter().all(|url| why.contains(url.as_str())), "{why}");
         assert!(watcher.rest(Duration::from_secs(60)) <= Duration::from_secs(57));
         assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
-        let nowhere = Watcher { urls: Vec::new(), file, own: None, begun };
+        let nowhere = Watcher { urls: Vec::new(), is_known: false, file, own: None, begun };
         assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
     }
 

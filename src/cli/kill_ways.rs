@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
@@ -10,10 +10,30 @@ use crate::base::disk_fault::disk_fault;
 use crate::base::files::user_name;
 use crate::base::shell::{place, word};
 
+/// The guards that may be meant by who cannot write a kill file.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// Where the home's guard is looked for.
+    pub(super) url: Option<String>,
+    /// Another home, on which one runs.
+    pub(super) runs: Option<PathBuf>,
+    /// Where the one of this home answers, though the home is gone.
+    pub(super) alone: Option<String>,
+}
+
 /// What can be done where the kill file cannot be written.
-pub(super) fn way_to_pull(file: &Path, error: &io::Error, url: Option<&str>, runs: Option<&Path>) -> String {
+pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String {
     let home = file.parent().unwrap_or(Path::new("/"));
     let folder = word(home);
+    let (url, runs) = (ways.url.as_deref(), ways.runs.as_deref());
+    if let Some(alone) = &ways.alone {
+        return format!(
+            "there is no folder {}, and the guard that started there answers at {alone}. It looks for the file at that path too: \
+             `mkdir -p {folder} && svc-guard --home {folder} kill --reason TEXT` kills it. {}",
+            place(home),
+            by_client(Some(alone))
+        );
+    }
     match error.kind() {
         io::ErrorKind::NotADirectory if home.is_file() => format!(
             "{} is a file, and a home is the folder that its files are in: `svc-guard --home {} kill --reason TEXT` kills the \
@@ -75,6 +95,16 @@ pub(super) fn running(home: Option<&Path>) -> String {
     }
 }
 
+/// What is left where a guard runs and does not answer: to wait for it, where nobody does yet, and to start it anew.
+pub(super) fn silent(reason: &str, again: Option<&str>, is_waiting: bool) -> String {
+    let wait = format!("`svc-guard kill --reason {} --wait` waits until it says that all is closed; ", word(reason));
+    let again = again.unwrap_or("end it and start it again");
+    format!(
+        "{}where it hangs, {again}: it starts killed and closes everything then. What cannot wait is closed at the venue's own page",
+        if is_waiting { "" } else { &wait }
+    )
+}
+
 /// What is left where nobody heard: another guard that runs, or a start of this home's, by this command, and the venue's page.
 pub(super) fn unheard(runs: Option<&Path>, start: Option<&str>) -> String {
     let Some(start) = start.filter(|_| runs.is_none()) else { return running(runs) };
@@ -93,7 +123,7 @@ mod tests {
     #[test]
     fn a_kill_that_cannot_be_written_says_what_can_be_done() {
         let not_pulled =
-            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), None, None).to_string();
+            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), Ways::default()).to_string();
         let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
         assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
         assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
@@ -106,8 +136,8 @@ mod tests {
             said.contains("there is no folder /my home. A guard that started there") && !said.contains("yourself"),
             "{said}"
         );
-        let runs = Some("/other".into());
-        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), None, runs).to_string();
+        let ways = Ways { runs: Some("/other".into()), ..Ways::default() };
+        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
         assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
     }
 }

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::configured::{configured, loaded};
+use super::kill_told::kill_file_at;
 use super::output::say;
 use super::refusal::Refusal;
 use super::{key_stdin, reached, values};
@@ -11,7 +12,7 @@ use crate::base::address::Address;
 use crate::base::files::{FileError, Why, in_own_folder};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
-use crate::base::shell::word;
+use crate::base::shell::{for_home, word};
 use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file, system_home};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
@@ -50,7 +51,21 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     if args.network == Some(Mode::Mainnet) && args.confirm_account.is_none() {
         return Err(Refusal::Flags("--network mainnet asks for --confirm-account with the address of the account"));
     }
-    let guard = guard_url(args.guard_url.as_deref(), home)?;
+    let (url, guard) = guard_url(args.guard_url.as_deref(), home)?;
+    served(args, home, guard).map_err(|refusal| for_guard(refusal, &url))
+}
+
+/// The refusal with its commands for the home of the guard that answers there.
+fn for_guard(refusal: Refusal, url: &str) -> Refusal {
+    let told = refusal.to_string();
+    let file = kill_file_at(url).filter(|_| told.contains("`svc-guard "));
+    match file.as_deref().and_then(Path::parent).and_then(Path::to_str) {
+        Some(home) => Refusal::Given(for_home(&told, home, "")),
+        None => refusal,
+    }
+}
+
+fn served(args: &Args, home: &Home, guard: GuardUrl) -> Result<(), Refusal> {
     let key = key(args)?;
     let kill_file =
         args.kill_file.clone().map(|file| std::path::absolute(in_own_folder(file, system_home))).transpose();
@@ -66,7 +81,7 @@ fn own(home: &Home) -> Vec<Address> {
 }
 
 /// The URL named, or the one that the home's config says, or the default.
-fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
+fn guard_url(named: Option<&str>, home: &Home) -> Result<(String, GuardUrl), Refusal> {
     let url = match named {
         Some(url) => url.to_owned(),
         None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
@@ -75,13 +90,14 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
             LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
-    GuardUrl::parse(&url).map_err(|error| match named {
-        Some(_) => Refusal::GuardUrl(url, error),
-        None => Refusal::Given(format!(
+    match (GuardUrl::parse(&url), named) {
+        (Ok(guard), _) => Ok((url, guard)),
+        (Err(error), Some(_)) => Err(Refusal::GuardUrl(url, error)),
+        (Err(_), None) => Err(Refusal::Given(format!(
             "this home's guard listens on {url} as its config says, and agents trade only through a guard on this machine: `svc-guard \
              config set listen {DEFAULT_LISTEN}` and a restart let it listen here"
-        )),
-    })
+        ))),
+    }
 }
 
 fn key(args: &Args) -> Result<Key, Refusal> {

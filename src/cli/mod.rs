@@ -54,7 +54,6 @@ mod waiting;
 mod wallet;
 
 use std::io::Write;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -167,7 +166,8 @@ pub fn main() -> ExitCode {
         Err(refusal) => {
             // A failure while running is in the log already; writing it again could block on a reader.
             if !refusal.is_logged() {
-                say(&usage::shown(&refusal.to_string()));
+                let words = slips::words(std::env::args_os());
+                say(&usage::shown(&refusal::told(&refusal.to_string(), &words)));
             }
             ExitCode::from(refusal.exit_code())
         }
@@ -225,8 +225,7 @@ fn not_read(error: &clap::Error) -> Refusal {
 /// The home that was named, for whoever looks for a command that there is not.
 fn named(home: &Home) -> Named {
     let config = configured::configured(home).ok();
-    let usual = SocketAddr::from(([127, 0, 0, 1], reached::USUAL_PORT));
-    let listen = configured::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(usual);
+    let listen = configured::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(reached::USUAL);
     Named {
         mode: config.map(|config| config.mode),
         config: home.config_file(),

@@ -12,7 +12,7 @@ use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, short, without_keys};
-use crate::home::likely_listen;
+use crate::home::{likely_listen, likely_usdc};
 
 /// The commands with their groups, and names that are none and have an answer of their own.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
@@ -200,6 +200,7 @@ pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String>
     let likely = match flag {
         "--listen" => likely_listen(given).to_string(),
         "--ip-share" => IpShare::likely(given).to_string(),
+        "--equity-cap" => likely_usdc(given)?.digits,
         _ => return None,
     };
     let inline = format!("{flag}={given}");

@@ -1,8 +1,8 @@
 //! One rule of a set, shown and changed as a person writes it: `6`, `6%`, `"6"`, `BTC, ETH`, `none`.
 
-use rust_decimal::Decimal;
 use serde_json::Value;
 
+use crate::base::plain_number;
 use crate::base::shell::word;
 use crate::base::text::{QUOTES, nearest};
 use crate::rules::{Described, Rules, RulesError, Unit};
@@ -50,15 +50,10 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     })
 }
 
-/// The way out of a value that cannot be: a point for a comma, or the rule that has to make room for it.
+/// The way out of a value that cannot be: the number in plain digits, or the rule that has to make room for it.
 fn way(key: &str, typed: &str, why: &str) -> String {
-    let (pointed, bare) = (typed.replacen(',', ".", 1), typed.replace(',', ""));
-    // A comma before three digits may be one or the other.
-    if typed.rsplit_once(',').is_some_and(|(_, end)| end.len() == 3) && bare.parse::<Decimal>().is_ok() {
-        return format!("; no comma stands in it: a thousand is written 1000, and this is {bare} then");
-    }
-    if pointed != typed && pointed.parse::<Decimal>().is_ok() {
-        return format!("; a point parts the digits: {pointed}");
+    if let Some(plain) = plain_number::meant(typed) {
+        return format!("; {plain}");
     }
     match before(key, why) {
         Some(other) => format!("; change {other} first"),

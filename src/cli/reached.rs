@@ -1,6 +1,6 @@
 //! Where the bot, an agent and the notifier reach this home's guard, also where the system chooses the port.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::configured::running;
 use super::refusal::Refusal;
@@ -27,4 +27,6 @@ pub(super) fn way_to_a_port(listen: SocketAddr) -> String {
 }
 
 /// The port of the default listen address.
-pub(super) const USUAL_PORT: u16 = 8547;
+const USUAL_PORT: u16 = 8547;
+/// The default listen address.
+pub(super) const USUAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), USUAL_PORT);

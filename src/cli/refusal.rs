@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::kill_ways::{by_client, unheard, way_to_pull};
+use super::kill_ways::{Ways, by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
 use super::{here, one_rule, reached};
@@ -13,6 +13,7 @@ use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
 use crate::base::shell::{place, word};
+use crate::base::text::{holds_key, without_keys};
 use crate::home::{CREDENTIAL, ConfigError, HomeError, KeyFileError};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
@@ -143,10 +144,7 @@ pub(super) enum Refusal {
     #[error("{0}; --help shows what is allowed")]
     Usage(String),
     /// A key was typed on the command line (the flag).
-    #[error(
-        "there is no {0}: what is typed there stands in the shell's history and in the list of processes; if it was a key, \
-         approve a new API wallet at the venue in its place, and give that one's with --key-stdin < FILE"
-    )]
+    #[error("there is no {0}: {TYPED_KEY}")]
     KeyTyped(String),
     /// A name that does not exist, and its replacement.
     #[error("there is no `{0}`; use {1}")]
@@ -181,7 +179,8 @@ pub(super) enum Refusal {
     #[error(
         "the key is that of {0}, a client of this home: a bot signs its requests to the guard with it. Never approve it at the \
          venue: the bot would trade past the guard then, and no rule would bind it. The API wallet is a key of its own, which no \
-         bot has: approve a new one at the venue, and give that one's key in FILE"
+         bot has: approve a new one at the venue, and give that one's key in FILE: `svc-guard {command}`",
+        command = here::with_key()
     )]
     ClientKey(Address),
     /// The key is the account's own.
@@ -213,12 +212,11 @@ pub(super) enum Refusal {
         credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
-    /// The kill switch could not be pulled (its file, why, where its guard answers, where a guard runs).
+    /// The kill switch could not be pulled (its file, why, the guards that may be meant).
     #[error(
-        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}",
-        file = place(.0), way = way_to_pull(.0, .1, .2.as_deref(), .3.as_deref())
+        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}", file = place(.0), way = way_to_pull(.0, .1, .2)
     )]
-    NotPulled(PathBuf, io::Error, Option<String>, Option<PathBuf>),
+    NotPulled(PathBuf, io::Error, Ways),
     /// The disk of the kill file hangs (the file, the process that waits for it, where its guard answers).
     #[error(
         "the kill switch is NOT pulled: the disk of {home} does not answer. {file} is written as soon as it does: process {1} waits for that. {way}",
@@ -339,6 +337,20 @@ fn no_set_up(config: &Path) -> &'static str {
 /// How the key of a set-up is changed, where its mode has one.
 fn of_key(mode: Mode) -> &'static str {
     if mode == Mode::Paper { "" } else { ", `svc-guard key replace --key-stdin < FILE` changes the key" }
+}
+
+/// Said of what may be a key, wherever it stands on the command line.
+const TYPED_KEY: &str = "what is typed there stands in the shell's history and in the list of processes; if it was a key, approve a new API \
+                         wallet at the venue in its place, and give that one's with --key-stdin < FILE";
+
+/// A refusal of a command of these words: one with a key among them tells what that means, whatever it was refused for.
+pub(super) fn told(refusal: &str, words: &[String]) -> String {
+    match words.iter().find(|word| holds_key(word)) {
+        Some(typed) if !refusal.contains(TYPED_KEY) => {
+            format!("{refusal}; a key may stand in {}: {TYPED_KEY}", without_keys(typed))
+        }
+        _ => refusal.to_owned(),
+    }
 }
 
 /// All of them in one line.

@@ -1,11 +1,15 @@
-//! The command that starts the service of a home: with its mode, and on mainnet with a person's word and the key. And where
+//! The command that starts the service of a home: with its mode, and on mainnet with a person's word and the key; and where
 //! the key of a home is kept, which decides how that command gets it.
 
 use std::path::Path;
 
+use crate::base::files::read_trusted;
 use crate::base::mode::Mode;
 use crate::base::shell::{confirmation, word};
 use crate::home::{CREDENTIAL, Config, Home, KeyStore, SERVICE_HOME};
+
+/// Longest file with a process's id.
+const MAX_PID: u64 = 32;
 
 /// Where the API wallet's key of a home is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,16 @@ pub(super) fn command(home: &Home, config: &Config) -> String {
         }
         (_, KeyPlace::Nowhere) => with_key(config),
     }
+}
+
+/// How the guard that runs on this home is ended, whatever it hangs in, and started again.
+pub(super) fn again(home: &Home, config: &Config) -> Option<String> {
+    if is_packaged(home) {
+        return Some("`sudo systemctl restart svc-guard` starts it anew".to_owned());
+    }
+    let lock = home.journal_dir(config.mode, config.account).join("lock");
+    let pid: u32 = read_trusted(&lock, &home.trusted(), MAX_PID).ok()?.trim().parse().ok()?;
+    Some(format!("`kill -9 {pid}` ends it, and `{}` starts it again", command(home, config)))
 }
 
 /// The same with a key that the home does not hold.

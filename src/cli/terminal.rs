@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::here;
 use super::refusal::Refusal;
-use crate::base::text::{QUOTES, lines, without_keys};
+use crate::base::text::{QUOTES, holds_key, lines, without_keys};
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
@@ -32,6 +32,13 @@ const WAYS: &str = "Type an answer, then Enter; Enter alone takes what stands in
 
 /// What is said of an arrow or another key that moves.
 const ODD_KEY: &str = "There is a key in it that types nothing, such as an arrow; type it anew.";
+
+/// What is said of a key that was typed where it is seen.
+const SHOWN_KEY: &str = "A key may stand in it, which was on the screen as it was typed: approve a new API wallet at the venue in its place. Keys are \
+                         asked for by a question of their own, and are not shown there.";
+
+/// What is said of lines that were typed before the question that hides what is typed.
+const THROWN_AWAY: &str = "What was typed before this question was on the screen, and is thrown away; answer it anew.";
 
 const END_OF_TRANSMISSION: u8 = 4;
 const INTERRUPT: u8 = 3;
@@ -98,6 +105,9 @@ impl Terminal {
                 }
             }
             let answer = String::from_utf8_lossy(&line).trim().to_owned();
+            if holds_key(&answer) {
+                self.say(&format!("  {SHOWN_KEY}\n"))?;
+            }
             match (answer.is_empty(), default) {
                 _ if answer == BACK => return Err(Refusal::Back),
                 _ if HELP.contains(&answer.as_str()) => self.say(&format!("  {WAYS}\n"))?,
@@ -140,6 +150,9 @@ impl Terminal {
     /// Asks for a line that is not shown as it is typed.
     pub(super) fn ask_hidden(&self, question: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
         let quiet = NoEcho::new(&self.input).map_err(failed)?;
+        if quiet.is_ahead {
+            self.say(&format!("  {THROWN_AWAY}\n"))?;
+        }
         self.say(&format!("{question}: "))?;
         // Of full size from the start: a buffer that grows leaves copies behind.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER));
@@ -218,6 +231,8 @@ struct NoEcho<'a> {
     terminal: &'a File,
     before: Termios,
     held: Held,
+    /// Whether a line stood there that was typed before.
+    is_ahead: bool,
 }
 
 impl<'a> NoEcho<'a> {
@@ -231,7 +246,9 @@ impl<'a> NoEcho<'a> {
             }
         }
         let held = Held::new(&[Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT])?;
-        let hushed = Self { terminal, before, held };
+        let mut waited = [PollFd::new(terminal.as_fd(), PollFlags::POLLIN)];
+        let is_ahead = poll(&mut waited, PollTimeout::ZERO).is_ok_and(|lines| lines > 0);
+        let hushed = Self { terminal, before, held, is_ahead };
         tcsetattr(terminal, SetArg::TCSAFLUSH, &quiet)?;
         Ok(hushed)
     }

@@ -9,9 +9,12 @@ use clap::error::ErrorKind;
 use super::refusal::Refusal;
 use crate::base::shell::numbered;
 use crate::base::text::{visible, without_keys};
+use crate::rules::CODE_PREFIX;
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
 const MAX_WORD: usize = 300;
+/// Longest code of rules in one.
+const MAX_CODE: usize = 1_000;
 /// Most characters of a refusal.
 const MAX_TEXT: usize = 3_000;
 
@@ -92,7 +95,9 @@ pub(super) fn readable(word: &OsStr) -> String {
 
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.
 pub(super) fn shown(text: &str) -> String {
-    let words: Vec<String> = without_keys(text).split(' ').map(|word| visible(word, MAX_WORD)).collect();
+    // A command without the whole of its rules could not be typed again.
+    let most = |word: &str| if word.starts_with(CODE_PREFIX) { MAX_CODE } else { MAX_WORD };
+    let words: Vec<String> = without_keys(text).split(' ').map(|word| visible(word, most(word))).collect();
     visible(&words.join(" "), MAX_TEXT)
 }
 

@@ -12,7 +12,7 @@ use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
 use crate::base::disk_fault::with_disk_fault;
-use crate::base::files::{in_own_folder, user_name, whole_path};
+use crate::base::files::{in_own_folder, remove_leftovers, user_name, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -227,7 +227,13 @@ impl Home {
     pub fn lock(&self) -> Result<HomeLock, HomeError> {
         let dir = fs::File::open(&self.dir).map_err(|error| HomeError::Io("open", self.dir.clone(), error))?;
         match Flock::lock(dir, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Ok(HomeLock { _lock: lock }),
+            Ok(lock) => {
+                // Some of what a command that was cut off left here holds a key, which no other command may ever write.
+                [self.config_file(), self.key_file(), self.sealed_key_file(), self.client_key_file()]
+                    .iter()
+                    .for_each(|file| remove_leftovers(file));
+                Ok(HomeLock { _lock: lock })
+            }
             Err(_) => Err(HomeError::Busy(self.dir.clone())),
         }
     }

@@ -3,7 +3,7 @@
 
 use toml::Value;
 
-use crate::base::text::{nearest, without_keys};
+use crate::base::text::{holds_key, nearest};
 use crate::rules::Rules;
 
 /// Every key, by the table it stands in; described in the manual page `guard.toml(5)`, which a test holds to this list.
@@ -36,13 +36,15 @@ pub(super) const KEYS: &[(&str, &[&str])] = &[
 const SECRETS: [&str; 8] =
     ["key", "private_key", "secret", "secret_key", "api_key", "api_wallet_key", "client_key", "wallet_key"];
 
+/// Said of what may be a key, wherever it stands in the file.
+pub(super) const NO_KEY: &str = "no key stands in guard.toml, which everybody on the machine may read: take it out, approve a new API wallet at \
+                                 the venue in its place, and `svc-guard key replace --key-stdin < FILE` stores that one's key";
+
 /// What is to be done about a key that there is not, in the table of this name.
 pub(super) fn unknown(table: &str, key: &str, value: &Value) -> String {
     let named = value.as_str().is_some_and(|_| SECRETS.contains(&key.to_lowercase().replace('-', "_").as_str()));
-    if named || is_secret(key) || value.as_str().is_some_and(is_secret) {
-        return "no key stands in guard.toml, which everybody on the machine may read: take it out, approve a new API wallet at \
-                the venue in its place, and `svc-guard key replace --key-stdin < FILE` stores that one's key"
-            .to_owned();
+    if named || holds_key(key) || value.as_str().is_some_and(holds_key) {
+        return NO_KEY.to_owned();
     }
     if let Value::Table(_) = value {
         return no_table(table, key);
@@ -81,9 +83,4 @@ fn no_table(table: &str, key: &str) -> String {
         Some(meant) => format!("is not a table of guard.toml(5); [{meant}] is one"),
         None => "is not a table of guard.toml(5); remove it or correct its spelling".to_owned(),
     }
-}
-
-/// Whether a text holds what may be a key.
-fn is_secret(text: &str) -> bool {
-    without_keys(text).contains("as of a key")
 }

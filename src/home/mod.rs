@@ -30,7 +30,7 @@ pub use listen::{likely_listen, parse_listen};
 pub use load::load;
 pub use pairing::{PAIRING_PREFIX, Pairing};
 pub(crate) use pairing::{base_url, local_url};
-pub use parse::parse_usdc;
+pub use parse::{likely_usdc, parse_usdc};
 
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,14 @@ use toml::{Table, Value};
 
 use super::address::parse_address;
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
-use super::known_keys::{KEYS, unknown};
+use super::known_keys::{KEYS, NO_KEY, unknown};
 use super::listen::parse_listen;
 use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::origin::{Origin, OriginError};
-use crate::base::text::start;
+use crate::base::plain_number::{self, Plain};
+use crate::base::text::{holds_key, start};
 use crate::rules::{CODE_PREFIX, Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
@@ -51,10 +52,26 @@ impl ParseError {
 /// # Errors
 /// What is expected there.
 pub fn parse_usdc(text: &str) -> Result<Decimal, String> {
-    match parse_setting(text).map(|value| value.normalize()) {
-        Some(value) if value > Decimal::ZERO && value.scale() <= 6 => Ok(value),
-        _ => Err("must be USDC above 0 in plain digits, such as 10000".to_owned()),
-    }
+    usdc(text).ok_or_else(|| {
+        let way = match likely_usdc(text) {
+            Some(plain) => format!("; {plain}"),
+            // Beside a number an example would pass for the one that was meant.
+            None if text.contains(char::is_numeric) => ", at most six of them behind a point".to_owned(),
+            None => ", such as 10000".to_owned(),
+        };
+        format!("must be USDC above 0 in plain digits{way}")
+    })
+}
+
+fn usdc(text: &str) -> Option<Decimal> {
+    let value = parse_setting(text)?.normalize();
+    (value > Decimal::ZERO && value.scale() <= 6).then_some(value)
+}
+
+/// The equity cap that was meant by a text that is none, where that is certain.
+#[must_use]
+pub fn likely_usdc(text: &str) -> Option<Plain> {
+    plain_number::meant(text).filter(|plain| usdc(&plain.digits).is_some())
 }
 
 /// Reads a config's text.
@@ -204,7 +221,9 @@ impl Section<'_> {
     }
 
     fn refuse(&mut self, key: &str, value: Option<&Value>, allowed: String) {
-        let value = value.map(|value| start(&value.to_string(), MAX_SHOWN)).unwrap_or_default();
+        let value = value.map(Value::to_string).unwrap_or_default();
+        let allowed = if holds_key(&value) { format!("{allowed}; {NO_KEY}") } else { allowed };
+        let value = start(&value, MAX_SHOWN);
         self.problems.push(Problem { key: self.key(key), value, allowed });
     }
 

@@ -46,7 +46,8 @@ fn create_held(folder: &Folder) -> io::Result<Option<Flock<File>>> {
         .and_then(|held| fs::hard_link(&temporary, &path).map(|()| held));
     match placed {
         Ok(held) => {
-            // Its own, and those of who is late or was killed.
+            // Its own, which it holds, and those of who was killed.
+            _ = fs::remove_file(&temporary);
             remove_leftovers(&path);
             Ok(Some(held))
         }

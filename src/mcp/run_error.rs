@@ -9,7 +9,9 @@ use crate::base::address::Address;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The first line of standard input is no key.
-    #[error("--key-stdin: the first line of standard input is no key: 0x and 64 hex digits are expected")]
+    #[error(
+        "--key-stdin: the first line of standard input is no key: 0x and 64 hex digits are expected, as `svc-guard client add --out FILE` writes them"
+    )]
     NotAKey,
     /// The key is the API wallet's or the account's (its address).
     #[error(

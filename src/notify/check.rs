@@ -91,9 +91,16 @@ impl Config {
             }
             let name = target.shown(place);
             // A key that holds the wrong kind of value was left out, and is named already.
-            let needs = |why: &String| why.split_once(" needs ").map(|(_, key)| format!("{name}: {key} must be "));
-            let is_named =
-                |why: &String| needs(why).is_some_and(|start| problems.iter().any(|told| told.starts_with(&start)));
+            let is_named = |why: &String| {
+                let needed = why.split_once(" needs ").map(|(_, key)| key);
+                needed.or_else(|| why.split_once(" must ").map(|(key, _)| key)).is_some_and(|key| {
+                    let own = format!("{name}: ");
+                    let mut told = problems.iter().filter_map(|told| told.strip_prefix(&own));
+                    told.any(|told| {
+                        told.starts_with(&format!("{key} must be ")) || told.contains(&format!(": it is {key} "))
+                    })
+                })
+            };
             wrong.retain(|why| !is_named(why));
             problems.extend(wrong.into_iter().map(|why| format!("{name}: {}", lines.at(Some(place), &why))));
         }

@@ -1,12 +1,13 @@
 //! Whether each key of a `notify.toml` is one, and holds the kind of value that it takes. All that is wrong is said at once, in
 //! words of our own: a parser's stop at the first fault, and may repeat a line that somebody put a token in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::slip;
+use crate::base::text::pasted_quotes;
 
 /// Faults of writing that are said at most.
 const MOST: usize = 8;
@@ -56,13 +57,40 @@ const TARGET: &[(&str, Takes)] = &[
     ("repeat", Takes::Spans),
 ];
 
+/// Words of other programs for a target's keys.
+const OTHERS: &[(&str, &str)] = &[
+    ("host", "server"),
+    ("hostname", "server"),
+    ("port", "server"),
+    ("command", "run"),
+    ("cmd", "run"),
+    ("exec", "run"),
+    ("type", "form"),
+    ("webhook", "url"),
+    ("chat_id", "chat"),
+    ("username", "user"),
+    ("pass", "password"),
+    ("level", "least"),
+    ("severity", "least"),
+];
+
+/// What stands behind the name of a key whose value is kept elsewhere, with the form that says so.
+const ELSEWHERE: [(&str, &str); 2] =
+    [("_file", "{ file = \"/whole/path\" }"), ("_credential", "{ credential = \"name\" }")];
+
 /// What can be read of a file; what cannot is said and left out.
 pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<String>) -> Option<Spanned<DeTable<'a>>> {
     let (mut root, faults) = DeTable::parse_recoverable(text);
-    for fault in faults.iter().take(MOST) {
-        let line = fault.span().map_or_else(String::new, |span| format!("line {}", line_of(text, span.start)));
+    // A parser stumbles more than once over one mistake.
+    let lines: BTreeSet<usize> =
+        faults.iter().map(|fault| fault.span().map_or(1, |span| line_of(text, span.start))).collect();
+    for line in lines.into_iter().take(MOST) {
+        let written = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         problems.push(format!(
-            "{line} cannot be read: a line is a key with its value (name = \"value\"), each key once, [[target]], or # and a comment"
+            "line {line} cannot be read: {}",
+            pasted_quotes(written).unwrap_or(
+                "a line is a key with its value (name = \"value\"), each key once, [[target]], or # and a comment"
+            )
         ));
     }
     if !faults.is_empty() {
@@ -142,6 +170,10 @@ fn keep(keys: &[(&str, Takes)], (key, line): (&str, usize), value: &DeValue<'_>,
 
 /// A key in a refusal.
 fn shown(keys: &[(&str, Takes)], key: &str) -> String {
+    // A name that is known by its like is no secret.
+    if !meant(keys, key).is_empty() {
+        return key.to_owned();
+    }
     slip::unknown(key, keys.iter().map(|(known, _)| *known).chain(["target", "targets"])).replace('"', "")
 }
 
@@ -150,6 +182,23 @@ fn meant(keys: &[(&str, Takes)], key: &str) -> String {
     let plain = |key: &str| key.to_ascii_lowercase().replace('-', "_").trim_end_matches('s').to_owned();
     if std::ptr::eq(keys, TOP) && plain(key) == "target" {
         return ": it is target, as [[target]]".to_owned();
+    }
+    let name = key.to_ascii_lowercase().replace('-', "_");
+    if let Some((place, form)) = ELSEWHERE.iter().find_map(|(end, form)| Some((name.strip_suffix(end)?, form)))
+        && keys.iter().any(|(known, takes)| *known == place && matches!(takes, Takes::Place))
+    {
+        return format!(": it is {place} = {form}");
+    }
+    let is_of = |keys: &[(&str, Takes)]| keys.iter().any(|(known, _)| *known == name);
+    if std::ptr::eq(keys, TARGET) {
+        if is_of(TOP) {
+            return ": it stands at the top of the file, above the first [[target]]".to_owned();
+        }
+        if let Some((_, known)) = OTHERS.iter().find(|(other, _)| *other == name) {
+            return format!(": it is {known}");
+        }
+    } else if is_of(TARGET) {
+        return ": it stands below a line [[target]]".to_owned();
     }
     let known = keys.iter().map(|(known, _)| *known);
     let same = known.clone().find(|known| plain(known) == plain(key));

@@ -8,7 +8,7 @@ use super::owner_rules::Rules;
 use super::raw::Raw;
 use super::table::{ROWS, Row};
 use crate::base::sealed::{self, CodeError};
-use crate::base::text::{nearest, short, start};
+use crate::base::text::{nearest, pasted_quotes, short, start};
 
 /// What every rules code starts with.
 pub const CODE_PREFIX: &str = "sr1_";
@@ -70,10 +70,14 @@ pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
 }
 
 /// What is right instead, where the parser's own words do not tell a person.
-fn form(said: &str, line: &str) -> &'static str {
-    if line.contains(['“', '”', '„', '‘', '’']) {
-        return "; the quotes are the curly ones of a text that was pasted: write straight ones there, \" or '";
+fn form(said: &str, line: &str) -> String {
+    if let Some(way) = pasted_quotes(line) {
+        return format!("; {way}");
     }
+    way(said, line).to_owned()
+}
+
+fn way(said: &str, line: &str) -> &'static str {
     if line.contains("as of a key") {
         return "; if it is a key, it does not belong in a file that others may read: take it out, and approve a new API wallet at the \
                 venue in its place";

@@ -144,6 +144,25 @@ fn the_key_is_never_on_the_screen() {
     assert_eq!(fs::read_to_string(place.home().join("api-wallet-key")).unwrap(), format!("{FAKE_KEY}\n"));
 }
 
+/// Whoever types a key where it is seen hears what that means, and lines that are thrown away are told of.
+#[test]
+fn a_key_at_a_question_that_shows_it_is_called_burnt() {
+    let place = Place::with(&venue(AGENT));
+    let mut first = screen(&place, &["init"]);
+    first.answer("Mode [paper]", FAKE_KEY);
+    first.expect("approve a new API wallet at the venue in its place");
+    first.answer("Mode [paper]", "back");
+    first.expect("This is the first question.");
+    drop(first);
+    let args = ["init", "--network", "testnet", "--account", ACCOUNT, "--rules", &rules(), "--equity-cap", "500"];
+    let mut screen = screen(&place, &[&args[..], &["--listen", "127.0.0.1:0"]].concat());
+    screen.expect("Share [1]: ");
+    screen.type_in(&format!("1\n{FAKE_KEY}\n"));
+    screen.expect("What was typed before this question was on the screen, and is thrown away");
+    screen.answer("API wallet key (Enter: none now)", "");
+    screen.expect("installs one later");
+}
+
 /// A person who goes back for something else types no key anew, and may still leave it out.
 #[test]
 fn a_key_that_was_taken_stays_for_who_goes_back() {

@@ -73,6 +73,37 @@ fn a_key_on_the_command_line_is_not_repeated() {
     place.refuses(&["init", "--account", FAKE_KEY], "64 are a key");
 }
 
+/// Whatever a command is refused for, a key among its words is known to everybody on the machine.
+#[test]
+fn a_key_as_a_value_is_called_burnt() {
+    let place = Place::paper();
+    for args in [
+        &["config", "set", "listen", FAKE_KEY][..],
+        &["config", "set", "equity_cap", FAKE_KEY],
+        &["config", "set", "api_wallet", FAKE_KEY],
+        &["config", "get", FAKE_KEY],
+        &["run", "--key-file", FAKE_KEY, "--network", "testnet"],
+        &["run", "--network", FAKE_KEY],
+        &["init", "--account", FAKE_KEY],
+        &["health", "--url", FAKE_KEY],
+    ] {
+        let output = place.run(args);
+        let told = text(&output.stderr);
+        assert!(output.status.code() != Some(0) && !told.contains(&FAKE_KEY[2..]), "{told}");
+        assert_eq!(told.matches("stands in the shell's history").count(), 1, "{args:?}: {told}");
+        assert!(told.contains("approve a new API wallet at the venue in its place"), "{told}");
+    }
+    let config = place.config();
+    for key in ["mode", "listen", "account", "ip_share", "key_store", "rules"] {
+        let line = config.lines().find(|line| line.starts_with(&format!("{key} = "))).unwrap();
+        place.write_config(&config.replace(line, &format!("{key} = \"{FAKE_KEY}\"")));
+        let told = text(&place.run(&["check-config"]).stderr);
+        assert!(told.contains(&format!("{key} = ")) && !told.contains(&FAKE_KEY[2..]), "{told}");
+        assert!(told.contains("take it out, approve a new API wallet"), "{told}");
+        assert!(told.contains(" key replace --key-stdin < FILE`"), "{told}");
+    }
+}
+
 #[test]
 fn an_address_with_a_slip_in_it_is_refused() {
     let place = Place::empty();

@@ -98,6 +98,9 @@ fn a_value_that_cannot_be_is_told_with_one_that_can() {
         ("config set ip_share 1/100", "config set ip_share 1/8"),
         ("config set ip_share 2", "config set ip_share 1"),
         ("config set equity_cap 1,000", "config set equity_cap 1000"),
+        ("config set equity_cap 1000,50", "config set equity_cap 1000.50"),
+        ("config set equity_cap $1,000", "config set equity_cap 1000"),
+        ("config set equity_cap 1000USDC", "config set equity_cap 1000"),
         ("config set rules stop-loss=1", "config set rules stop=1"),
         ("health --listen 8547", "health --listen 127.0.0.1:8547"),
         ("health --listen=8547", "health --listen=127.0.0.1:8547"),
@@ -111,6 +114,23 @@ fn a_value_that_cannot_be_is_told_with_one_that_can() {
     );
     std::fs::write(place.home().join("notify.toml"), "").unwrap();
     place.refuses(&["notify", "test"], "under a line [[target]] stand its name, its form");
+}
+
+/// On mainnet this is the number that bounds every limit: another one than was meant must not be a copy away.
+#[test]
+fn no_equity_cap_is_advised_that_may_not_be_meant() {
+    let place = Place::paper();
+    for typed in ["1e3", "1.5e6", "10k", "2m", "-5", "１０００", "1000,500", "0"] {
+        let output = place.run(&["config", "set", "equity_cap", typed]);
+        refused(&output, "in plain digits");
+        let told = text(&output.stderr);
+        let advised = told.split_once("digits").unwrap().1.replace(&place.home().display().to_string(), "");
+        assert!(advised.contains("config set equity_cap USDC`"), "{told}");
+        assert!(!advised.contains(|letter: char| letter.is_ascii_digit()), "{told}");
+    }
+    let place = Place::empty();
+    let told = text(&place.run(&init(&["--equity-cap", "1000,50"])).stderr);
+    assert!(told.contains("a point parts the digits: 1000.50") && told.contains("--equity-cap 1000.50"), "{told}");
 }
 
 /// A coin in small letters allows nothing, and nobody would see why.

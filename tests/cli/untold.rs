@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -105,6 +106,15 @@ fn told(mut read: PipeReader) -> String {
     told
 }
 
+/// Whoever reads one line of what is shown once has the key.
+#[test]
+fn the_key_of_a_set_up_is_in_its_first_line() {
+    let place = Place::empty();
+    let told = succeeded(&place.run(&init(&[])));
+    let key = labelled(&told, "client key (shown once)");
+    assert!(key.starts_with("0x") && told.lines().next().unwrap().contains(&key), "{told}");
+}
+
 /// A signal does not come between the key that is shown and the set-up that takes it.
 #[test]
 fn a_set_up_that_is_ended_has_shown_its_key_or_is_none() {
@@ -128,4 +138,51 @@ fn a_client_that_is_listed_has_a_key_that_was_shown() {
     finished(child);
     assert!(told.contains("client key (shown once)"), "{told}");
     assert!(place.config().contains(&labelled(&told, "client address")));
+}
+
+/// No signal comes between a key's file and the config that lists its client, nor between a value and its report.
+#[test]
+fn a_change_that_is_ended_is_whole_or_none() {
+    let place = Place::paper();
+    let (before, key) = (place.config(), place.path("new.key"));
+    let (child, read) = held_up(place.command(&["client", "add", "--out", key.to_str().unwrap()]));
+    ask_to_end(&child, || place.config() != before);
+    let told = told(read);
+    finished(child);
+    assert!(place.config().contains(&labelled(&told, "client address")) && key.exists(), "{told}");
+    let before = place.config();
+    let (child, read) = held_up(place.command(&["config", "set", "equity_cap", "5000"]));
+    ask_to_end(&child, || place.config() != before);
+    let told = self::told(read);
+    finished(child);
+    assert!(told.contains("none -> 5000 USDC"), "{told}");
+}
+
+/// Most of what is left holds a key. What another command writes at this moment is its own.
+#[test]
+fn what_a_command_that_was_cut_off_left_goes_with_the_next_one() {
+    let place = Place::paper();
+    let left = |name: &str| place.home().join(format!(".{name}.0123456789abcdef"));
+    let names = ["guard.toml", "api-wallet-key", "api-wallet-key.cred", "client-key"];
+    names.iter().for_each(|name| std::fs::write(left(name), "left").unwrap());
+    let (out, beside) = (place.path("bot.key"), place.path(".bot.key.00000000000000aa"));
+    std::fs::write(&beside, "left").unwrap();
+    let written = place.path(".bot.key.00000000000000bb");
+    let held = Flock::lock(std::fs::File::create(&written).unwrap(), FlockArg::LockExclusive).unwrap();
+    succeeded(&place.run(&["client", "add", "--out", out.to_str().unwrap()]));
+    names.iter().for_each(|name| assert!(!left(name).exists(), "{name}"));
+    assert!(!beside.exists() && written.exists());
+    drop(held);
+    std::fs::remove_file(out).unwrap();
+    // Of a set-up that was cut off, the journal's and the kill file's go with the next one.
+    let journal = place.home().join("journals").read_dir().unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.is_dir().then_some(path)
+    });
+    let journal = journal.unwrap();
+    std::fs::remove_file(journal.join("risk.jsonl")).unwrap();
+    let others = [journal.join(".risk.jsonl.0123456789abcdef"), left("kill.ready")];
+    others.iter().for_each(|path| std::fs::write(path, "left").unwrap());
+    succeeded(&place.run(&init(&["--force"])));
+    others.iter().for_each(|path| assert!(!path.exists(), "{}", path.display()));
 }

@@ -44,6 +44,9 @@ fn a_clients_key_is_never_taken_for_the_api_wallets() {
             refused(&output, ", a client of this home: ");
             let said = text(&output.stderr);
             assert!(said.contains("Never approve it at the venue") && !said.contains(&key[2..20]), "{said}");
+            // What takes the right key is told: the command that was typed, where it reads one.
+            let way = if args.contains(&"--key-stdin") { args.join(" ") } else { "key replace --key-stdin".to_owned() };
+            assert!(said.contains(&format!("`svc-guard --home {} {way} < FILE`", place.home().display())), "{said}");
             for danger in ["approve it there", "takes this one", "to be approved"] {
                 assert!(!said.contains(danger), "{args:?}: {said}");
             }

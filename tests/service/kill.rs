@@ -168,8 +168,20 @@ fn a_guard_that_hangs_makes_no_kill_fail() {
     let stand = holding();
     stand.signal(Signal::SIGSTOP);
     let (code, out, _) = said(&stand, &[]);
+    let (waited, _, err) = said(&stand, &["--wait", "1"]);
     stand.signal(Signal::SIGCONT);
     assert!(code == Some(0) && out.contains("a guard runs on this home, and did not say within 2 s"), "{out}");
+    // What is left is told, whether somebody waits or not.
+    let home = stand.home();
+    assert!(out.contains(&format!("`svc-guard --home {} kill --reason enough --wait`", home.display())), "{out}");
+    assert_eq!(waited, Some(1), "{err}");
+    for told in [&out, &err] {
+        let (_, pid) = told.split_once("where it hangs, `kill -9 ").unwrap_or_else(|| panic!("{told}"));
+        let pid: i32 = pid.split('`').next().unwrap().parse().unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).unwrap();
+        let start = format!("`svc-guard --home {} run --network testnet", home.display());
+        assert!(told.contains(&start) && told.contains("closed at the venue's own page"), "{told}");
+    }
     until("the kill event", || stand.events_of("kill").pop());
 }
 

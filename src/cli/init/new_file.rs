@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::base::files::in_own_folder;
+use crate::base::text::holds_key;
 
 /// A path as a person types it, with `~` for their own folder.
 pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
@@ -13,6 +14,9 @@ pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
 
 /// The file, if one of this name can be made.
 pub(super) fn check(typed: &str) -> Result<PathBuf, String> {
+    if holds_key(typed) {
+        return Err("may be a key; name a new file".to_owned());
+    }
     let file = expanded(typed);
     let folder = match file.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
@@ -44,6 +48,7 @@ mod tests {
         assert!(check(&path("old")).unwrap_err().contains("stands there already"));
         assert!(check(&path("no/such")).unwrap_err().contains("there is no folder"));
         assert!(check("/").is_err());
+        assert!(check(&"ab".repeat(32)).is_err());
         assert!(check("a-file-of-this-name").is_ok());
     }
 }

@@ -40,10 +40,12 @@ pub(super) fn report(
         Some(address) => format!("API wallet               {address}, its key in {}\n", key_place(home, config)),
         None => String::new(),
     };
+    // First, for whoever reads one line: nobody sees the key again.
     let text = Zeroizing::new(format!(
-        "Set up for {mode} in {home}\n\
+        "{client_key}\
+         Set up for {mode} in {home}\n\
          account                  {account} on {account_network}\n\
-         {api_wallet}{client_key}\
+         {api_wallet}\
          client address           {client}\n\
          pairing code             {code}\n\
          Next:\n{next}",

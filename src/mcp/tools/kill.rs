@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::tool::{SETTING, Tool, read};
 use crate::base::kill_file::MAX_REASON_LEN;
+use crate::base::shell::for_home;
 use crate::base::text::visible;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
@@ -58,7 +59,7 @@ fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<An
                 let (named, own) = (file.path().display(), visible(&own, 200));
                 let why =
                     format!("and the kill file that was written is {named}, while the guard named {own} as its own");
-                return Err(not_pulled(true, error, &why));
+                return Err(not_pulled(context, true, error, &why));
             }
             let text = format!(
                 "The kill switch is pulled through the kill file, for {error}. A guard that runs sees it within a second and \
@@ -68,9 +69,14 @@ fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<An
         }
         Some((_, Err(failed))) => {
             let failed = visible(&failed.to_string(), 100);
-            Err(not_pulled(error.may_have_acted(), error, &format!("and the kill file cannot be written ({failed})")))
+            Err(not_pulled(
+                context,
+                error.may_have_acted(),
+                error,
+                &format!("and the kill file cannot be written ({failed})"),
+            ))
         }
-        None => Err(not_pulled(error.may_have_acted(), error, "and no --kill-file was given")),
+        None => Err(not_pulled(context, error.may_have_acted(), error, "and no --kill-file was given")),
     }
 }
 
@@ -78,8 +84,10 @@ fn pulled(text: String, reason: &str) -> Outcome {
     Outcome { kill: Some(Some(visible(reason, MAX_REASON_LEN))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
 }
 
-fn not_pulled(may_be: bool, error: &GuardCallError, why: &str) -> Outcome {
-    let last = "Tell your user to run `svc-guard kill --reason ...` at once, and try again.";
+fn not_pulled(context: &Context, may_be: bool, error: &GuardCallError, why: &str) -> Outcome {
+    let watched = context.watched_kill_file();
+    let home = watched.as_deref().and_then(|file| Path::new(file).parent()?.to_str()).unwrap_or_default();
+    let last = for_home("Tell your user to run `svc-guard kill --reason ...` at once, and try again.", home, "");
     if may_be {
         let text = format!("The kill switch MAY be pulled: {error}, {why}. {last} Pulling it twice does no harm.");
         return Outcome::new(Kind::Unknown, Retry::Later, text);

@@ -280,3 +280,29 @@ fn an_address_cannot_be_a_line_of_a_mail() {
         }
     }
 }
+
+/// One mistake is one line, with what is right instead.
+#[test]
+fn a_mistake_is_told_once_with_what_is_meant() {
+    let target = "[[target]]\nname = 'a'\n";
+    for (text, told) in [
+        (format!("{target}form = “json”\n"), "line 3 cannot be read: the quotes are the curly ones".to_owned()),
+        (
+            format!("{target}form = 'json'\nurl = 'http://127.0.0.1:9'\nsummary = '07:00'"),
+            "summary is no key that can stand there: it stands at the top of the file, above the first [[target]] (line 5)".to_owned(),
+        ),
+        (
+            format!("{target}form = 'telegram'\nchat = '7'\ntoken_file = '/etc/token'"),
+            "token_file is no key that can stand there: it is token = { file = \"/whole/path\" } (line 5)".to_owned(),
+        ),
+        (format!("{target}form = 'command'\ncommand = ['/bin/x']"), "command is no key that can stand there: it is run (line 4)".to_owned()),
+        (
+            format!("{target}form = 'smtp'\nhost = 'mail.example:465'\nfrom = 'g@x.example'\nto = ['m@x.example']"),
+            "host is no key that can stand there: it is server (line 4)".to_owned(),
+        ),
+    ] {
+        let said = problems(&text);
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}

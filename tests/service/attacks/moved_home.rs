@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::full_disk::Disk;
-use crate::stand::{Mode, Stand, run_with, until};
+use crate::stand::{Mode, Stand, command, run_with, until};
 use crate::watched::{WIDE, hold_covered, until_flat};
 
 fn has_alert(stand: &Stand) -> bool {
@@ -65,4 +65,40 @@ fn a_home_whose_mount_went_away_is_told_of() {
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     until("the kill to be heard", || (stand.status()["killed"] == "enough").then_some(()));
     until_flat(&stand);
+}
+
+/// Nothing at the path says where the guard is any more, and it answers still.
+#[test]
+fn a_kill_at_a_path_that_is_gone_names_the_way_to_the_guard_that_runs() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    hold_covered(&stand, "ETH", "0.4");
+    let home = stand.home();
+    fs::rename(&home, home.with_file_name("moved")).unwrap();
+    until("the alert", || has_alert(&stand).then_some(()));
+    let asked = |args: &[&str]| {
+        let done = command(&home, args).env("SVC_GUARD_LISTEN", stand.address().to_string()).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (code, told) = asked(&["kill", "--reason", "enough"]);
+    let home_word = home.display().to_string();
+    let way = format!("`mkdir -p {home_word} && svc-guard --home {home_word} kill --reason TEXT` kills it");
+    assert!(code == Some(2) && told.contains(&way) && told.contains("POST /guard/kill"), "{told}");
+    assert!(!told.contains(" init"), "{told}");
+    let (code, told) = asked(&["health"]);
+    assert!(code == Some(1) && told.contains("is gone") && !told.contains(" init"), "{told}");
+    fs::create_dir(&home).unwrap();
+    assert_eq!(asked(&["kill", "--reason", "enough"]).0, Some(0));
+    until_flat(&stand);
+}
+
+/// Whoever starts an agent's server is told of the home whose guard answers there.
+#[test]
+fn a_server_of_agents_names_the_home_of_its_guard() {
+    let stand = Stand::up(Mode::Paper, WIDE);
+    let other = tempfile::tempdir().unwrap();
+    let url = format!("http://{}", stand.address());
+    let done = run_with(other.path(), &["mcp", "--guard-url", &url], "");
+    let told = String::from_utf8(done.stderr).unwrap();
+    let command = format!("`svc-guard --home {} client add --out FILE`", stand.home().display());
+    assert!(done.status.code() == Some(2) && told.contains(&command), "{told}");
 }
