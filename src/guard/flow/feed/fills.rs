@@ -75,12 +75,12 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
-    if !step.guard.view.orders.contains_key(&fill.oid) {
-        step.guard.sent.elsewhere.note((asset, fill.oid), after.saturating_sub(held), fill.time);
-    }
     if is_off(step.guard, asset, fill.px) {
         doubt(step, asset, fill.px, "a fill cannot be");
         return false;
+    }
+    if !step.guard.view.orders.contains_key(&fill.oid) {
+        step.guard.sent.elsewhere.note((asset, fill.oid), after.saturating_sub(held), fill.time);
     }
     // Its own stop comes with it: the reads show that.
     let has_child = step.guard.view.orders.get(&fill.oid).is_some_and(|order| order.child_stop_px.is_some());

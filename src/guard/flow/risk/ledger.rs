@@ -63,7 +63,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         last = Some(flow);
     }
     take_proven(step);
-    step.guard.risk.taken.forget_before(step.guard.risk.ledger_read_ms);
+    step.guard.risk.forget_flows(begun_ms);
     step.guard.risk.cash_history.on_ledger(begun_ms);
 }
 

@@ -183,7 +183,14 @@ impl Risk {
     pub(crate) fn note_ledger_read(&mut self, begun_ms: u64, clock: &VenueClock, now_ms: u64) {
         // A clock that was set back left a time that is yet to come.
         self.ledger_ms = self.ledger_ms.min(now_ms).max(begun_ms);
-        self.ledger_read_ms = clock.venue_at(begun_ms);
+        if clock.venue_ms().is_some() {
+            self.ledger_read_ms = clock.venue_at(begun_ms);
+        }
+    }
+
+    /// Forgets the flows that no answer after the one asked for at `begun_ms` holds: that is asked for from the earlier of both clocks.
+    pub(crate) fn forget_flows(&mut self, begun_ms: u64) {
+        self.taken.forget_before(self.ledger_read_ms.min(begun_ms));
     }
 
     /// Takes in by when an earlier life had read the ledger, as it wrote at `at_ms`: one whose clock had stood ahead before may have

@@ -168,16 +168,28 @@ fn what_flows_around_a_start_fires_no_halt_where_the_clock_is_behind() {
     }
 }
 
-/// What was counted is known again in the next answer, however far ahead the clock is.
+/// What was counted is known again in the next answer, however far ahead or behind the clock is: by one that is behind the ledger is
+/// asked for from long ago.
 #[test]
-fn no_flow_counts_twice_where_the_clock_is_ahead() {
-    for ahead_ms in [0, 5 * HOUR, 2 * DAY] {
+fn no_flow_counts_twice_where_the_clock_is_wrong() {
+    for (ahead_ms, behind_ms) in [(0, 0), (5 * HOUR, 0), (2 * DAY, 0), (0, 3 * HOUR), (0, 5 * HOUR), (0, 2 * DAY)] {
         let mut world = BookWorld::with_clock(1, false, ahead_ms);
         world.live(30);
         world.venue.deposit(dec!(-3000));
+        world.live(90);
+        // In the life in which it is behind the row is four hours old and more.
+        world.take_checkpoint();
+        world.die(0);
+        world.venue.now += if behind_ms > 0 { 5 * HOUR } else { 0 };
+        world.behind_ms = behind_ms;
+        world.rise();
         for _ in 0..4 {
             world.live(61);
-            assert_eq!((world.guard.risk.state, pnl(&world)), (RiskState::Active, json!("0")), "{ahead_ms}");
+            assert_eq!(
+                (world.guard.risk.state, pnl(&world)),
+                (RiskState::Active, json!("0")),
+                "{ahead_ms} {behind_ms}"
+            );
         }
         world.hold_to_record();
     }
