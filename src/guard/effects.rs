@@ -138,10 +138,12 @@ pub enum Read {
     OrdersNow,
     /// The open orders soon: a client's request waits for them. Of what covers and closes nothing is spent on that.
     OrdersSoon,
-    /// The ledger of deposits, withdrawals and transfers since this time, UTC ms.
+    /// The ledger of deposits, withdrawals and transfers since this time, UTC ms: cash moved.
     Ledger {
         /// From when on.
         since_ms: u64,
+        /// A loss that would fire a halt is made sure of by it.
+        is_for_halt: bool,
     },
     /// The same ledger when there is room: no halt waits for it.
     LedgerSoon {
@@ -164,7 +166,10 @@ pub enum Read {
         since_ms: u64,
     },
     /// The account's mode: where its equity is kept.
-    Mode,
+    Mode {
+        /// A loss that would fire a halt is made sure of by it.
+        is_for_halt: bool,
+    },
     /// The TWAP orders that run.
     Twaps,
     /// A market's leverage setting.

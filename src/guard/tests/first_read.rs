@@ -44,7 +44,7 @@ fn soon(desk: &mut Desk, equity: Decimal) -> Effects {
     desk.now += 250;
     desk.equity = equity;
     let effects = desk.read_account(desk.now);
-    if reads(&effects).contains(&&Read::Mode) {
+    if reads(&effects).iter().any(|read| matches!(read, Read::Mode { .. })) {
         desk.now += 50;
         desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
     }

@@ -136,7 +136,9 @@ fn stopped_begins_at_the_drawdown_and_outlives_the_day() {
 fn a_loss_of_cash_is_believed_on_the_second_read_after_ledger_and_mode() {
     let mut desk = desk();
     let effects = equity(&mut desk, dec!(9000));
-    assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::AccountNow));
+    assert!(
+        reads(&effects).contains(&&Read::Mode { is_for_halt: true }) && reads(&effects).contains(&&Read::AccountNow)
+    );
     desk.guard.risk.traded(desk.now);
     // Not by a second read alone, not by a ledger that had no time to show a withdrawal, not without the mode.
     equity(&mut desk, dec!(9000));
@@ -258,7 +260,7 @@ fn a_loss_that_outlives_a_gap_in_the_reads_fires_on_the_first_read_after_it() {
     // The reads come one by one, each too long after the last.
     desk.now += 5_001;
     let effects = position_loses(&mut desk, dec!(1000));
-    assert!(reads(&effects).contains(&&Read::Mode));
+    assert!(reads(&effects).contains(&&Read::Mode { is_for_halt: true }));
     assert_eq!(state(&desk), "active");
     desk.now += 2_000;
     assert!(reads(&desk.step(Input::Tick)).iter().any(|read| matches!(read, Read::Ledger { .. })));

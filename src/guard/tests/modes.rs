@@ -29,7 +29,7 @@ fn prices_that_leap_do_not_ask_for_the_mode() {
                 desk.unrealized = leap;
             }
             let effects = equity(&mut desk, dec!(10000) + leap);
-            asked += reads(&effects).into_iter().filter(|read| **read == Read::Mode).count();
+            asked += reads(&effects).into_iter().filter(|read| matches!(read, Read::Mode { .. })).count();
         }
         assert!(asked <= most && (asked > 0) == is_cash, "{asked} in a minute, {is_cash}");
         assert_eq!(state(&desk), "active");
@@ -70,7 +70,7 @@ fn a_change_of_mode_within_a_doubt_is_asked_about() {
     equity(&mut desk, dec!(8000));
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
     let asked = equity(&mut desk, dec!(800));
-    assert!(reads(&asked).contains(&&Read::Mode));
+    assert!(reads(&asked).contains(&&Read::Mode { is_for_halt: true }));
     desk.now += 1_500;
     let updates = ledger(&json!([withdrawal(at, "2000.0")])).unwrap().rows;
     desk.step(Input::Ledger { updates, begun_ms: desk.now });
@@ -103,7 +103,7 @@ fn a_change_of_mode_that_is_read_late_fires_nothing_and_leaves_no_mark() {
         let mut desk = steady();
         for _ in 0..4 {
             let asked = equity(&mut desk, wrong);
-            assert!(reads(&asked).contains(&&Read::Mode) || desk.guard.risk.last.is_some());
+            assert!(reads(&asked).contains(&&Read::Mode { is_for_halt: true }) || desk.guard.risk.last.is_some());
         }
         desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
         desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });

@@ -257,8 +257,9 @@ impl Poller {
         let since_ms = self.board.ledger_read(begun_ms);
         if begun_ms < now_ms {
             // What this was wanted for may have come since the first of its pages.
-            let is_urgent = read_for.is_urgent;
-            self.board.want(if is_urgent { Read::Ledger { since_ms } } else { Read::LedgerSoon { since_ms } });
+            let ReadFor { is_urgent, is_for_halt, .. } = read_for;
+            let at_once = Read::Ledger { since_ms, is_for_halt };
+            self.board.want(if is_urgent { at_once } else { Read::LedgerSoon { since_ms } });
         }
         if cut.is_some() || !unread.is_empty() {
             self.tell(Input::LedgerLacks { unread, cut })?;

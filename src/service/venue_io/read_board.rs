@@ -116,7 +116,7 @@ impl ReadBoard {
             Read::Leverage { asset, coin } => board.ask(Question::Leverage { asset, coin }),
             read => {
                 match &read {
-                    Read::Ledger { since_ms } | Read::LedgerSoon { since_ms } => {
+                    Read::Ledger { since_ms, .. } | Read::LedgerSoon { since_ms } => {
                         board.ledger_since_ms = Some(*since_ms);
                     }
                     Read::Fills { since_ms } => board.fills_since_ms = *since_ms,

@@ -20,6 +20,7 @@ use crate::venue::weight::Priority;
 
 mod due;
 mod for_feed;
+mod held_back;
 
 /// Reads of the same are this far apart at least.
 const APART_MS: u64 = 250;
@@ -43,18 +44,6 @@ const MODE_DOUBLINGS: u32 = 5;
 const MODE_RETRY_MOST_MS: u64 = 30_000;
 /// Weight of a read of the prices.
 const PRICES_WEIGHT: u32 = 2;
-/// What heavy reads leave of the address, and prices and account at their own pace.
-const LAST_PART: u32 = IP_BUDGET / 8;
-/// In that part prices and account are so far apart each.
-const LAST_APART_MS: u64 = 4_000;
-/// Prices, account and spot balance so far apart for a minute: what is left of that part by what a halt waits for.
-const SIGHT_LEAST: u32 = 16 * (2 + 2 + 2);
-/// A start has seen account and orders for so long before it reads for the record alone: what that took is written down then,
-/// and its clients, who ask most as they start, went first.
-const BOOK_AFTER_MS: u64 = 15_000;
-/// So long after it was seen such a read leaves half of the address to the clients, and to what starts after it.
-const START_MS: u64 = 60_000;
-const _: () = assert!(61_000_u64.div_ceil(LAST_APART_MS) == 16 && SIGHT_LEAST + HEAVY_WEIGHT < LAST_PART);
 /// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so
 /// the first read of a full one waits for the last second of the one before.
 const SHORT_WAIT_MS: u64 = 2_000;
@@ -106,6 +95,7 @@ impl Schedule {
             not_before_steady_ms: 0,
             every_ms: u64::MAX,
             is_urgent: due_steady_ms == 0,
+            is_for_halt: false,
         };
         let due = at_once.iter().map(|task| entry(task, 0));
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
@@ -156,8 +146,8 @@ impl Schedule {
         wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
         let first = *self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?;
-        let Due { task, is_urgent, is_for_feed, steady_from_ms, is_known, overdraft_from_ms, sight_from_ms, .. } =
-            first;
+        let Due { task, is_urgent, is_for_halt, is_for_feed, steady_from_ms, is_known, .. } = first;
+        let Due { overdraft_from_ms, sight_from_ms, .. } = first;
         if let Some(until_steady_ms) = self.held_back_until(&first, steady_ms) {
             self.due.iter_mut().find(|due| due.task == task)?.put_off(until_steady_ms);
             return None;
@@ -173,7 +163,6 @@ impl Schedule {
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
         let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
-        let is_for_halt = is_urgent && !is_steady;
         let again_from_ms = overdraft_from_ms.saturating_sub(if is_for_halt { every_ms } else { 0 });
         let may_overdraw = (!is_out_of_turn || is_urgent)
             && room_ms > SHORT_WAIT_MS
@@ -207,10 +196,10 @@ impl Schedule {
         let is_early = is_early || task == Task::Fills && self.is_fills_early(steady_ms, &wait_ms);
         let due = self.due.iter_mut().find(|due| due.task == task)?;
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
-        (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
-        due.is_for_feed = false;
+        (due.is_busy, due.due_steady_ms, due.begun_steady_ms) = (true, u64::MAX, steady_ms);
+        (due.is_urgent, due.is_for_halt, due.is_for_feed) = (false, false, false);
         due.beside_steady_ms = if is_steady { steady_ms.saturating_add(TURN_MS) } else { u64::MAX };
-        Some((task, ReadFor { is_early, is_urgent, may_overdraw, keeps_sight }))
+        Some((task, ReadFor { is_early, is_urgent, is_for_halt, may_overdraw, keeps_sight }))
     }
 
     /// When the next read of a lane is due.
@@ -233,45 +222,6 @@ impl Schedule {
     fn has_seen(&self) -> bool {
         let is_seen = |task: Task| self.due.iter().any(|due| due.task == task && due.is_known);
         is_seen(Task::Account) && is_seen(Task::Orders)
-    }
-
-    /// Until when the record waits for what a start needs: starts that follow one another within a minute have one minute's
-    /// weight, of which a life that has just begun has not written down yet what it spends.
-    fn book_from(&self, steady_ms: u64) -> Option<u64> {
-        let age_ms = steady_ms.saturating_sub(self.seen_steady_ms?);
-        let until_steady_ms = match age_ms {
-            ..BOOK_AFTER_MS => steady_ms.saturating_add(BOOK_AFTER_MS - age_ms),
-            ..START_MS if self.left < IP_BUDGET / 2 => steady_ms.saturating_add(RETRY_MS),
-            _ => return None,
-        };
-        Some(until_steady_ms)
-    }
-
-    /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it.
-    fn held_back_until(&self, due: &Due, steady_ms: u64) -> Option<u64> {
-        if due.task.is_for_the_book()
-            && let Some(until_steady_ms) = self.book_from(steady_ms)
-        {
-            return Some(until_steady_ms);
-        }
-        let is_for_halt = due.is_urgent && due.task.lane() == Lane::Beside;
-        let until_steady_ms = match due.task {
-            Task::Account if due.is_for_feed => return None,
-            Task::Mids | Task::Account if self.left < LAST_PART.saturating_add(HEAVY_WEIGHT) => {
-                due.begun_steady_ms.saturating_add(LAST_APART_MS)
-            }
-            Task::Mids | Task::Account => return None,
-            _ => {
-                let others = if is_for_halt {
-                    SIGHT_LEAST
-                } else {
-                    LAST_PART.saturating_add(self.kept_for_feed(due, steady_ms))
-                };
-                let has_room = self.left >= others.saturating_add(HEAVY_WEIGHT);
-                if has_room { steady_ms } else { steady_ms.saturating_add(RETRY_MS) }
-            }
-        };
-        (due.is_known && until_steady_ms > steady_ms).then_some(until_steady_ms)
     }
 
     /// How far apart two reads overdraw the share.
@@ -346,23 +296,24 @@ impl Schedule {
             Read::Orders => self.hasten(Task::Orders, (orders_ms / ORDERS_HASTE, orders_ms), false, steady_ms),
             Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, now_ms), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, now_ms), true, steady_ms),
-            Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
+            Read::Ledger { is_for_halt, .. } => self.at_once(Task::Ledger, *is_for_halt, steady_ms),
             Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.want_for_feed(steady_ms),
             Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
             Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),
-            Read::Mode => self.at_once(Task::Mode, steady_ms),
-            Read::Twaps => self.at_once(Task::Twaps, steady_ms),
+            Read::Mode { is_for_halt } => self.at_once(Task::Mode, *is_for_halt, steady_ms),
+            Read::Twaps => self.at_once(Task::Twaps, true, steady_ms),
             Read::Universe => self.hurry(Task::Universe, steady_ms),
             // Questions, not reads: the board keeps them.
             Read::Leverage { .. } | Read::OrderStatus { .. } => {}
         }
     }
 
-    /// What a halt or a flatten waits for.
-    fn at_once(&mut self, task: Task, steady_ms: u64) {
+    /// What a halt or a flatten waits for, or may soon.
+    fn at_once(&mut self, task: Task, is_for_halt: bool, steady_ms: u64) {
         self.hurry(task, steady_ms);
-        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.is_urgent = true);
+        let due = self.due.iter_mut().filter(|due| due.task == task);
+        due.for_each(|due| (due.is_urgent, due.is_for_halt) = (true, due.is_for_halt || is_for_halt));
     }
 
     fn hurry(&mut self, task: Task, steady_ms: u64) {

@@ -42,6 +42,8 @@ pub(super) struct ReadFor {
     pub(super) is_early: bool,
     /// For cover or a flatten: it spends their budget where its own is spent.
     pub(super) is_urgent: bool,
+    /// For a halt that is made sure of, or a flatten.
+    pub(super) is_for_halt: bool,
     /// Without it the guard would be blind, or a halt would wait: a share that others spent is overdrawn for it.
     pub(super) may_overdraw: bool,
     /// It was not answered in this life yet, or it is a steady one whose interval has passed.

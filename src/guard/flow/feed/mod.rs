@@ -13,6 +13,7 @@ mod states;
 use crate::guard::effects::{Command, Read};
 use crate::guard::feed_news::{FeedCommand, FeedNews};
 use crate::guard::flow::book::{self, Told};
+use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::venue::fill::Fill;
 use crate::venue::stream::data::{Data, WebData};
@@ -51,9 +52,11 @@ fn on_told(step: &mut Step<'_>, data: Data) {
         Data::OrderUpdates(updates) => orders::on_updates(step, &updates),
         Data::Account(_, state) => states::on_account(step, &state),
         Data::OpenOrders(_, orders) => orders::on_open_orders(step, &orders),
-        Data::Ledger(rows) if !rows.is_snapshot && !rows.rows.is_empty() => {
-            let since_ms = step.guard.risk.ledger_since_ms(&step.guard.clock);
-            read(&[Read::AccountNow, Read::Ledger { since_ms }]);
+        Data::Ledger(rows) => {
+            step.guard.risk.told.hear(&rows.rows, step.now_ms);
+            if !rows.is_snapshot && !rows.rows.is_empty() {
+                read(&[Read::AccountNow, ledger::read(step.guard)]);
+            }
         }
         Data::Fundings(rows) => {
             if !rows.is_snapshot {
@@ -69,7 +72,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
         Data::WebData(WebData { abstraction, .. }) => {
             let before = std::mem::replace(&mut step.guard.feed.mode, abstraction.clone());
             if before.is_some() && before != abstraction {
-                step.effects.immediate.push(Command::Read(Read::Mode));
+                step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
             }
         }
         Data::Mids(mids) => {
@@ -77,7 +80,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
             prices::on_mids(step, &mids, begun_ms);
         }
         // Prices of single markets come together; the mid is among them.
-        Data::Ledger(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
+        Data::Bbo(_) | Data::AssetCtx(_) => {}
     }
 }
 

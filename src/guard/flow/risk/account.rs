@@ -150,7 +150,7 @@ fn ask_for_ledger(step: &mut Step<'_>) {
     let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= MODE_PAUSE_MS);
     if risk.mode_wanted && is_mode_due {
         (risk.mode_wanted, risk.mode_asked_ms) = (false, Some(step.now_ms));
-        step.effects.immediate.push(Command::Read(Read::Mode));
+        step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
     }
     let is_due = risk
         .ledger_asked_ms
@@ -159,8 +159,6 @@ fn ask_for_ledger(step: &mut Step<'_>) {
         risk.ledger_again_ms = None;
         risk.ledger_wanted = risk.ledger_wanted.saturating_sub(1);
         risk.ledger_asked_ms = Some(step.now_ms);
-        step.effects
-            .immediate
-            .push(Command::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms(&step.guard.clock) }));
+        step.effects.immediate.push(Command::Read(ledger::read(step.guard)));
     }
 }

@@ -64,7 +64,8 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
                 cash_before,
             };
             step.guard.risk.unconfirmed = Some(doubt);
-            step.effects.immediate.extend([Read::AccountNow, Read::Mode].map(Command::Read));
+            step.effects.immediate.push(Command::Read(Read::AccountNow));
+            ask_for_mode(step);
         }
         Some(doubt) if seen == Seen::Anew => {
             doubt.reads = doubt.reads.saturating_add(1);
@@ -73,7 +74,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
                 // Prices that leap each second put off nothing.
                 (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
                 doubt.mode_from_ms = step.now_ms;
-                step.effects.immediate.push(Command::Read(Read::Mode));
+                ask_for_mode(step);
             }
         }
         Some(_) => {}
@@ -85,7 +86,9 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
         fire(step, breach);
         return;
     }
-    let sure = match perhaps_withdrawn(step.guard, step.now_ms) {
+    // What the feed told to have been withdrawn is no loss, however long the ledger has to wait for weight.
+    let told = ledger::told_to_be_gone(step.guard, step.now_ms);
+    let sure = match perhaps_withdrawn(step.guard, step.now_ms).max(told) {
         Some(usd) => loss_without(step.guard, usd, equity),
         None => Some(breach),
     };
@@ -102,8 +105,14 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
 pub(crate) fn on_gap(step: &mut Step<'_>) {
     if let Some(doubt) = &mut step.guard.risk.unconfirmed {
         doubt.on_gap(step.now_ms.saturating_add(LEDGER_GRACE_MS), step.now_ms);
-        step.effects.immediate.push(Command::Read(Read::Mode));
+        ask_for_mode(step);
     }
+}
+
+/// Has the mode read, once: what moved the cash may have asked for it in this very step.
+fn ask_for_mode(step: &mut Step<'_>) {
+    step.effects.immediate.retain(|command| !matches!(command, Command::Read(Read::Mode { .. })));
+    step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: true }));
 }
 
 /// The limit that two reads in a row show to be reached by what is lost on positions: whatever the ledger and the mode may
@@ -147,7 +156,7 @@ fn ask_for_explanation(step: &mut Step<'_>) {
         && step.now_ms >= doubt.ledger_from_ms
     {
         doubt.is_ledger_asked = true;
-        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms }));
+        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms, is_for_halt: true }));
     }
 }
 

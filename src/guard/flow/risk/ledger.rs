@@ -1,15 +1,24 @@
 //! The ledger: what moved the equity without being profit or loss. No order and no send may enter here.
 
+use crate::guard::effects::Read;
 use crate::guard::flow::book;
 use crate::guard::flow::risk::records;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::cash_history::LEDGER_LATE_MS;
 use crate::guard::state::risk::transfers::{BalanceScope, SeenTransfers, Transfer};
 use crate::record::events::Trouble;
 use crate::venue::info::{AccountMode, LedgerUpdate};
+use rust_decimal::Decimal;
 
 /// The ledger shows a flow so late, as a rule.
 pub(crate) const LEDGER_GRACE_MS: u64 = 2_000;
+
+/// The ledger, to be read because cash moved. What is kept for a halt is spent once it must show what that waits for, and not
+/// before.
+pub(crate) fn read(guard: &Guard) -> Read {
+    Read::Ledger { since_ms: guard.risk.ledger_since_ms(&guard.clock), is_for_halt: false }
+}
 
 /// From when on the ledger shows what the account as read does: what that is of had happened when it was made, however late
 /// the answer came.
@@ -65,6 +74,17 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     take_proven(step);
     step.guard.risk.forget_flows(begun_ms);
     step.guard.risk.cash_history.on_ledger(begun_ms);
+    step.guard.risk.told.on_ledger(begun_ms);
+}
+
+/// What went out by what the live feed told and the ledger was not read for yet, USDC, if anything did. What it told of before the
+/// ledger was read last, the answer may have lacked.
+pub(crate) fn told_to_be_gone(guard: &Guard, now_ms: u64) -> Option<Decimal> {
+    let (risk, mode) = (&guard.risk, guard.risk.mode?);
+    let since_ms = risk.ledger_read_ms.saturating_sub(LEDGER_LATE_MS);
+    let purse_at = |time_ms: u64| purse_at(guard, mode, time_ms);
+    let gone = risk.told.gone(since_ms, &risk.taken, purse_at, |time_ms| risk.is_in_change(time_ms), now_ms);
+    Some(gone).filter(|gone| !gone.is_zero())
 }
 
 /// The purse that a row of this time moved: that of the mode that the account was in then, and that of its mode now where nobody

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use std::collections::VecDeque;
 
 /// The ledger shows a flow so late at most.
-const LEDGER_LATE_MS: u64 = 10_000;
+pub(crate) const LEDGER_LATE_MS: u64 = 10_000;
 
 /// Reads kept: two minutes of them, where the ledger is read every minute.
 const KEPT: usize = 128;

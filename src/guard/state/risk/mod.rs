@@ -10,6 +10,7 @@ pub(crate) mod marks;
 pub(crate) mod modes;
 pub(crate) mod risk_state;
 pub(crate) mod settled_reading;
+pub(crate) mod told_flows;
 pub(crate) mod transfers;
 pub(crate) mod unconfirmed_loss;
 pub(crate) mod unproven_flows;

@@ -13,6 +13,7 @@ use crate::guard::state::risk::first_reading::FirstReading;
 use crate::guard::state::risk::marks::Marks;
 use crate::guard::state::risk::modes::Modes;
 use crate::guard::state::risk::settled_reading::Settled;
+use crate::guard::state::risk::told_flows::ToldFlows;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::guard::state::risk::unproven_flows::UnprovenFlows;
@@ -62,6 +63,8 @@ pub(crate) struct Risk {
     /// The first read of this life, or of an earlier one that ended too soon, until another bears it out.
     pub(crate) first: Option<FirstReading>,
     pub(crate) taken: SeenTransfers,
+    /// What the live feed told beside them.
+    pub(crate) told: ToldFlows,
     /// When the newest answer of the ledger that was taken in was asked for, by the machine's time; none in this life is nought.
     pub(crate) ledger_ms: u64,
     /// By when the ledger was read, by the venue's time, also by an earlier life, whose clock may have been another.

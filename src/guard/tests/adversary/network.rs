@@ -62,7 +62,7 @@ impl World {
                 let input = Input::Ledger { updates: Vec::new(), begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }
-            Read::Mode => {
+            Read::Mode { .. } => {
                 let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }

@@ -203,7 +203,7 @@ impl BookWorld {
                 let page = fundings(&shown).unwrap();
                 Input::Fundings { page, since_ms, begun_ms }
             }
-            Read::Ledger { since_ms } | Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
+            Read::Ledger { since_ms, .. } | Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
             read => panic!("{read:?}"),
         };
         self.step(input)

@@ -5,6 +5,7 @@ mod fills;
 mod measured;
 mod prices;
 mod replayed;
+mod told_flows;
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

@@ -39,11 +39,11 @@ impl World {
         match read {
             Read::Account | Read::AccountNow => self.want(On::Account),
             Read::Orders | Read::OrdersNow | Read::OrdersSoon => self.want(On::Orders),
-            Read::Ledger { since_ms } => {
+            Read::Ledger { since_ms, .. } => {
                 self.ledger_since_ms = since_ms;
                 self.want(On::Ledger);
             }
-            Read::Mode => self.want(On::Mode),
+            Read::Mode { .. } => self.want(On::Mode),
             Read::Twaps => self.want(On::Twaps),
             Read::Universe => self.want(On::Markets),
             Read::Fills { .. } => self.read_fills(&read),

@@ -177,11 +177,11 @@ impl World {
             Read::AccountNow => self.want("account", 250),
             Read::OrdersNow | Read::OrdersSoon => self.want("orders", 250),
             Read::Orders => self.want("orders", 1_650),
-            Read::Ledger { since_ms } => {
+            Read::Ledger { since_ms, .. } => {
                 self.ledger_since_ms = since_ms;
                 self.want("ledger", 250);
             }
-            Read::Mode => self.want("mode", 250),
+            Read::Mode { .. } => self.want("mode", 250),
             Read::Fills { .. } | Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => {
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });

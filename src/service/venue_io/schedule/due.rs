@@ -31,6 +31,8 @@ pub(super) struct Due {
     pub(super) every_ms: u64,
     /// The next one is for cover or a flatten.
     pub(super) is_urgent: bool,
+    /// The next one is for a flatten, or a halt is made sure of by it: what is kept for that is its.
+    pub(super) is_for_halt: bool,
     /// When it was wanted sooner last.
     pub(super) wanted_steady_ms: u64,
     /// The next one is for the live feed: it is paid from the floor of the steady reads, however soon it comes.

@@ -2,12 +2,16 @@
 
 mod for_feed;
 mod for_the_book;
+mod held_back;
 
 use super::*;
 use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
 use crate::venue::weight_ledger::Ledger;
 
 const T0: u64 = 1_700_000_000_000;
+
+/// A halt is made sure of by it.
+const LEDGER: Read = Read::Ledger { since_ms: 0, is_for_halt: true };
 
 fn schedule(budget: u32) -> Schedule {
     let all = [Task::Mids, Task::Account, Task::Orders];
@@ -239,7 +243,7 @@ fn what_a_halt_waits_for_overdraws_a_spent_share() {
     let mut schedule = Schedule::new(&all, &on_demand, Intervals::for_budget(budget), budget);
     let first =
         |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Beside, T0, |_, _| 43_000)).count();
-    for (task, wanted) in on_demand.into_iter().zip([Read::Mode, Read::Ledger { since_ms: 0 }, Read::Universe]) {
+    for (task, wanted) in on_demand.into_iter().zip([Read::Mode { is_for_halt: true }, LEDGER, Read::Universe]) {
         schedule.want(&wanted, T0);
         assert_eq!(first(&mut schedule), 1);
         schedule.done(task, T0, u64::MAX, true);
@@ -255,11 +259,10 @@ fn what_a_halt_waits_for_overdraws_a_spent_share() {
     let soon = T0 + 300;
     assert!(overdraws(Read::AccountNow, Lane::Account, soon) && overdraws(Read::OrdersNow, Lane::Orders, soon));
     let from = T0 + APART_MS;
-    assert!(overdraws(Read::Mode, Lane::Beside, from));
+    assert!(overdraws(Read::Mode { is_for_halt: true }, Lane::Beside, from));
     // Twice in a row, and then as often as any.
-    let ledger = Read::Ledger { since_ms: 0 };
     let seen = [0, APART_MS, 2 * APART_MS, FIRST_AGAIN_MS - 1, FIRST_AGAIN_MS, FIRST_AGAIN_MS + APART_MS]
-        .map(|after_ms| overdraws(ledger.clone(), Lane::Beside, from + after_ms));
+        .map(|after_ms| overdraws(LEDGER, Lane::Beside, from + after_ms));
     assert_eq!(seen, [true, true, false, false, true, false]);
     assert!(!overdraws(Read::Universe, Lane::Beside, from), "new markets can wait");
 }
@@ -286,80 +289,6 @@ fn at_a_start_mode_markets_and_the_account_come_before_all_that_can_wait() {
     assert!(matches!(again, Some((Task::Limits, ReadFor { may_overdraw: true, is_urgent: false, .. }))), "{again:?}");
 }
 
-/// Whoever has spent the rest: an eighth of the address is for prices and account, which come every four seconds in it.
-#[test]
-fn the_last_eighth_of_the_address_is_for_prices_and_account() {
-    for (left, sparse) in [(LAST_PART + HEAVY_WEIGHT, false), (LAST_PART + HEAVY_WEIGHT - 1, true), (0, true)] {
-        let mut schedule = schedule(IP_BUDGET);
-        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
-        schedule.left = left;
-        schedule.want(&Read::AccountNow, T0 + 500);
-        schedule.want(&Read::OrdersNow, T0 + 500);
-        let all = TASKS[usize::from(sparse) * 3..].to_vec();
-        assert_eq!(tasks(&mut schedule, T0 + 1_000), all, "{left}");
-        if sparse {
-            assert!(tasks(&mut schedule, T0 + LAST_APART_MS - 1).is_empty());
-            let begun = LANES.map(|lane| schedule.begin(lane, T0 + LAST_APART_MS, |_, _| 43_000));
-            let sees = |read: &Option<(Task, ReadFor)>| {
-                read.is_some_and(|(_, read_for)| read_for.may_overdraw && read_for.keeps_sight)
-            };
-            assert_eq!(begun.each_ref().map(sees), [true, true, false], "{begun:?}");
-        }
-    }
-}
-
-/// A halt is worth more than the open orders, and less than what shows that there is something to halt for.
-#[test]
-fn what_a_halt_waits_for_leaves_prices_and_account_their_minute() {
-    let mut schedule =
-        Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
-    let wanted = Read::Ledger { since_ms: 0 };
-    [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
-    schedule.want(&wanted, T0 + 1_000);
-    schedule.left = SIGHT_LEAST + HEAVY_WEIGHT - 1;
-    assert!(schedule.begin(Lane::Beside, T0 + 1_000, |_, _| 0).is_none());
-    schedule.left += 1;
-    assert!(schedule.begin(Lane::Beside, T0 + 1_999, |_, _| 0).is_none(), "it looks again after a second");
-    assert!(matches!(schedule.begin(Lane::Beside, T0 + 2_000, |_, _| 0), Some((Task::Ledger, _))));
-}
-
-/// Nobody could tell a position from none otherwise, however many are the reads for cover and halts.
-#[test]
-fn the_watch_goes_on_in_a_minute_that_is_spent() {
-    let (budget, on_demand) = (IP_BUDGET, [Task::Ledger, Task::Twaps]);
-    let at_once = [Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
-    let mut schedule = Schedule::new(&at_once, &on_demand, Intervals::for_budget(budget), budget);
-    schedule.account_weight = 4;
-    at_once.iter().chain(&on_demand).for_each(|task| schedule.done(*task, T0, 1_000, true));
-    let mut ledger = Ledger::new(budget, []);
-    // What lives before this one have spent counts for a minute from here.
-    ledger.charge(Priority::Read, None, 900, T0);
-    let mut seen_ms = [T0; 2];
-    for now_ms in T0..T0 + 60_000 {
-        [Read::AccountNow, Read::OrdersNow, Read::Mode, Read::Ledger { since_ms: 0 }, Read::Twaps]
-            .iter()
-            .for_each(|read| schedule.want(read, now_ms));
-        for lane in [Lane::Orders, Lane::Beside, Lane::Prices, Lane::Account] {
-            schedule.left = IP_BUDGET.saturating_sub(ledger.used(now_ms));
-            let begun = schedule.begin(lane, now_ms, |priority, weight| ledger.wait_ms(priority, weight, now_ms));
-            let Some((task, read_for)) = begun else { continue };
-            let weight = schedule.weight_of(task);
-            let has_room = ledger.has_room(Priority::Read, None, weight, now_ms)
-                || read_for.is_urgent && ledger.has_room(Priority::Flatten, None, weight, now_ms)
-                || read_for.may_overdraw && read_for.keeps_sight && ledger.used(now_ms) + weight <= IP_BUDGET;
-            if has_room {
-                ledger.charge(Priority::Read, None, weight, now_ms);
-            }
-            schedule.done(task, now_ms, if task == Task::Orders { 5_000 } else { 1_000 }, has_room);
-            if let Some(seen) = [Task::Mids, Task::Account].iter().position(|seen| *seen == task).filter(|_| has_room) {
-                seen_ms[seen] = now_ms;
-            }
-        }
-        let gaps = seen_ms.map(|seen| now_ms - seen);
-        assert!(gaps.iter().all(|gap| *gap <= LAST_APART_MS), "{gaps:?} at {}: {}", now_ms - T0, ledger.used(now_ms));
-    }
-}
-
 /// Each try weighs 20, and a mode that is not told now is seldom told a second later.
 #[test]
 fn a_mode_that_cannot_be_read_is_asked_for_ever_more_seldom() {
@@ -367,7 +296,7 @@ fn a_mode_that_cannot_be_read_is_asked_for_ever_more_seldom() {
     let mut begun = Vec::new();
     for now_ms in T0..T0 + 100_000 {
         // A halt that waits for it changes nothing.
-        schedule.want(&Read::Mode, now_ms);
+        schedule.want(&Read::Mode { is_for_halt: false }, now_ms);
         if schedule.begin(Lane::Beside, now_ms, |_, _| 0).is_some() {
             begun.push((now_ms - T0) / 1_000);
             schedule.done(Task::Mode, now_ms, 60_000, false);

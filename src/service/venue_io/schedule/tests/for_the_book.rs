@@ -1,5 +1,6 @@
 //! Reads that the book alone wants.
 
+use super::super::held_back::{BOOK_AFTER_MS, START_MS};
 use super::*;
 
 /// A ledger that the book alone wants waits for its room, and no longer than its interval.
@@ -20,7 +21,7 @@ fn a_ledger_for_the_book_waits_for_room() {
     let mut schedule =
         Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
     [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
-    schedule.want(&Read::Ledger { since_ms: 0 }, T0 + 5_000);
+    schedule.want(&LEDGER, T0 + 5_000);
     assert!(schedule.begin(Lane::Beside, T0 + 5_000, |_, _| 30_000).is_some());
 }
 
