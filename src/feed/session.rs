@@ -200,7 +200,7 @@ impl Session {
         }
         if !life.hear(data.state_ms(), step.now) {
             step.counts.untimely = step.counts.untimely.saturating_add(1);
-        } else if self.stage == Stage::Live || !matches!(topic, Topic::Account(_)) {
+        } else if self.stage == Stage::Live || may_come_first(&topic) {
             step.outputs.push(Output::Tell(data));
         } else if !self.backlog.push(data, bytes) {
             return Err("too much happened while the account was read");
@@ -229,6 +229,11 @@ impl Session {
             None => step.counts.unasked = step.counts.unasked.saturating_add(1),
         }
     }
+}
+
+/// Whether a frame waits for no read: prices, and rows of the ledger, which move nothing by themselves, explain a loss at once.
+fn may_come_first(topic: &Topic) -> bool {
+    matches!(topic, Topic::Account(AccountFeed::Ledger)) || !matches!(topic, Topic::Account(_))
 }
 
 /// Whether something that happened once may be in a frame that cannot be read, so that only reads can tell of it now.

@@ -33,7 +33,7 @@ pub(crate) struct MarketExposure {
     pub(crate) position: Decimal,
     /// What the venue told to have filled and the position does not show, signed.
     told: Decimal,
-    /// The position by the newest fills, signed, where they are of after it was read.
+    /// The position by the newest fills, signed, where they are of after it was read; as read, where that was after all answers.
     pub(crate) by_fills: Option<Decimal>,
     pub(crate) mid: Option<Decimal>,
     /// Where it stands apart from the mid.
@@ -175,6 +175,11 @@ impl Exposure {
         }
     }
 
+    /// The markets of which answers told more than the position shows.
+    pub(crate) fn told_otherwise(&mut self) -> impl Iterator<Item = (u32, &mut MarketExposure)> {
+        self.markets.iter_mut().filter(|(_, market)| !market.told.is_zero()).map(|(asset, market)| (*asset, market))
+    }
+
     /// Takes back the entry added last on this side.
     pub(crate) fn take_back(&mut self, asset: u32, is_buy: bool) {
         if let Some(market) = self.markets.get_mut(&asset) {
@@ -307,7 +312,7 @@ impl MarketExposure {
         side.held(self.position.saturating_add(self.told))
     }
 
-    /// The same by the newest fills of the live feed.
+    /// The same by the newest fills of the live feed, or by a read of after all answers.
     fn held_by_fills(&self, side: PositionSide) -> Decimal {
         self.by_fills.map_or(Decimal::ZERO, |szi| side.held(szi))
     }

@@ -253,11 +253,25 @@ impl Guard {
         for (asset, szi) in self.by_fills() {
             exposure.market_mut(&self.view, asset).by_fills = Some(szi);
         }
+        for (asset, market) in exposure.told_otherwise() {
+            if self.is_read_since_answers(asset) {
+                market.by_fills.get_or_insert(market.position);
+            }
+        }
         for order in self.paper.resting() {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
         }
         exposure
+    }
+
+    /// Whether the account was read since the venue has answered all that was sent in a market. Whatever of that the read seems not to
+    /// show, since moves to and fro look alike, was undone or is shown.
+    fn is_read_since_answers(&self, asset: u32) -> bool {
+        let account = self.view.account.as_ref();
+        let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
+        let mut sent = self.sent.orders.iter().filter(|order| order.asset == asset);
+        read.is_some_and(|read| sent.all(|order| order.is_over_by(read)))
     }
 
     /// This moment by both clocks. Reads that lag hold the venue's time back: where the machine's is a little ahead of it,

@@ -81,7 +81,7 @@ fn is_calm(guard: &Guard) -> bool {
 /// Whether nothing that moved the equity waits for another read.
 fn is_explained(risk: &Risk) -> bool {
     let is_known =
-        risk.first.is_none() && risk.unconfirmed.is_none() && !risk.unproven.is_waiting() && !risk.has_cash_jumped();
+        risk.first.is_none() && !risk.is_in_doubt() && !risk.unproven.is_waiting() && !risk.has_cash_jumped();
     let is_read = risk.ledger_wanted == 0 && risk.ledger_again_ms.is_none() && !risk.mode_wanted;
     is_known && is_read && !risk.mode_changed && risk.unvalued.is_none()
 }

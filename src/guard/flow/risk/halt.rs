@@ -7,6 +7,7 @@ use crate::guard::flow::risk::ledger::{self, LEDGER_GRACE_MS};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::hidden_loss::HiddenLoss;
 use crate::guard::state::risk::risk_state::{Risk, RiskFigures, RiskState};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::record::risk_record::{Halt, HaltDetails, HaltEnded, RiskRecord};
@@ -40,8 +41,9 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     end_day_halt(step);
     let Some(breach) = breach(step.guard, &figures, equity) else {
         step.guard.risk.unconfirmed = None;
-        return;
+        return look_behind_flows(step, equity);
     };
+    step.guard.risk.hidden = None;
     // What looks like a loss may be a withdrawal, also one of which only the last part shows.
     let ledger_from_ms = match seen {
         Seen::ByMarks => step.now_ms.saturating_add(LEDGER_GRACE_MS),
@@ -57,6 +59,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
             let doubt = UnconfirmedLoss {
                 seen_ms: step.guard.risk.unconfirmed.as_ref().map_or(step.now_ms, |doubt| doubt.seen_ms),
                 mode_from_ms: step.now_ms,
+                is_mode_asked: false,
                 ledger_from_ms,
                 is_ledger_asked: false,
                 reads: 1,
@@ -65,7 +68,6 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
             };
             step.guard.risk.unconfirmed = Some(doubt);
             step.effects.immediate.push(Command::Read(Read::AccountNow));
-            ask_for_mode(step);
         }
         Some(doubt) if seen == Seen::Anew => {
             doubt.reads = doubt.reads.saturating_add(1);
@@ -73,8 +75,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
                 // Another withdrawal, perhaps: the ledger must have had time to show this one as well. Or another purse.
                 // Prices that leap each second put off nothing.
                 (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
-                doubt.mode_from_ms = step.now_ms;
-                ask_for_mode(step);
+                (doubt.mode_from_ms, doubt.is_mode_asked) = (step.now_ms, false);
             }
         }
         Some(_) => {}
@@ -82,12 +83,17 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     if seen == Seen::ByMarks {
         return;
     }
+    let doubt = step.guard.risk.unconfirmed.as_mut();
+    if doubt.is_some_and(|doubt| !std::mem::replace(&mut doubt.is_mode_asked, true)) {
+        ask_for_mode(step);
+    }
     if let Some(breach) = loss_on_positions(step.guard, equity) {
         fire(step, breach);
         return;
     }
     // What the feed told to have been withdrawn is no loss, however long the ledger has to wait for weight.
-    let told = ledger::told_to_be_gone(step.guard, step.now_ms);
+    let told = -ledger::told_to_come(step.guard, step.now_ms);
+    let told = Some(told).filter(|gone| *gone > Decimal::ZERO);
     let sure = match perhaps_withdrawn(step.guard, step.now_ms).max(told) {
         Some(usd) => loss_without(step.guard, usd, equity),
         None => Some(breach),
@@ -101,11 +107,42 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     }
 }
 
+/// Has the ledger read for what came in where that alone keeps the equity within the limits: it may hide a loss. By what is told and
+/// no more nothing fires.
+fn look_behind_flows(step: &mut Step<'_>, equity: Decimal) {
+    let come = perhaps_come(step.guard, step.now_ms);
+    if come.is_zero() || loss_without(step.guard, -come, equity).is_none() {
+        step.guard.risk.hidden = None;
+        return;
+    }
+    let ledger_from_ms = ledger::shows_ms(step.guard, step.now_ms);
+    let again_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS).saturating_add(LEDGER_GRACE_MS);
+    let ledger_ms = step.guard.risk.ledger_ms;
+    if step.guard.risk.hidden.is_none() {
+        ask_for_mode(step);
+    }
+    let hidden = step.guard.risk.hidden.get_or_insert(HiddenLoss { ledger_from_ms, is_ledger_asked: false });
+    hidden.ask_again(ledger_ms, again_ms);
+    if hidden.is_due(step.now_ms) {
+        let since_ms = step.guard.risk.ledger_since_ms(&step.guard.clock);
+        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms, is_for_halt: true }));
+    }
+}
+
+/// What may have come in without the ledger having told of it, USDC: as told, or as the cash shows.
+fn perhaps_come(guard: &Guard, now_ms: u64) -> Decimal {
+    let risk = &guard.risk;
+    // While nothing has jumped there is nothing to look for among all the reads that are kept.
+    let is_awaited = risk.ledger_wanted > 0 || risk.ledger_again_ms.is_some() || risk.hidden.is_some();
+    let cash = risk.cash.as_ref().filter(|_| is_awaited);
+    let by_cash = cash.map_or(Decimal::ZERO, |cash| risk.cash_history.come(cash));
+    by_cash.max(ledger::told_to_come(guard, now_ms))
+}
+
 /// The account was not read for long: a loss that looked like one before is kept in mind, and asked about once more.
 pub(crate) fn on_gap(step: &mut Step<'_>) {
     if let Some(doubt) = &mut step.guard.risk.unconfirmed {
         doubt.on_gap(step.now_ms.saturating_add(LEDGER_GRACE_MS), step.now_ms);
-        ask_for_mode(step);
     }
 }
 

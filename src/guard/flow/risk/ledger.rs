@@ -47,7 +47,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     let updates: Vec<LedgerUpdate> = updates.iter().filter(|update| update.time >= since_ms).cloned().collect();
     let updates = updates.as_slice();
     if is_early(step.guard, updates, begun_ms) {
-        return ask_again(step);
+        return ask_again(step, updates);
     }
     let mut taken = step.guard.risk.taken.clone();
     let new = taken.new_ones(
@@ -56,7 +56,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         |time_ms| step.guard.risk.is_in_change(time_ms),
     );
     if lacks_company(step, &new, &taken, begun_ms) || lacks_measure(step, &new) {
-        return ask_again(step);
+        return ask_again(step, updates);
     }
     step.guard.risk.taken = taken;
     let Guard { risk, clock, .. } = &mut *step.guard;
@@ -77,14 +77,14 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     step.guard.risk.told.on_ledger(begun_ms);
 }
 
-/// What went out by what the live feed told and the ledger was not read for yet, USDC, if anything did. What it told of before the
-/// ledger was read last, the answer may have lacked.
-pub(crate) fn told_to_be_gone(guard: &Guard, now_ms: u64) -> Option<Decimal> {
-    let (risk, mode) = (&guard.risk, guard.risk.mode?);
+/// What came in, less what went out, as the account shows it, by what was told and no answer of the ledger that was taken in has
+/// shown yet, USDC. What was told before the ledger was read last, the answer may have lacked.
+pub(crate) fn told_to_come(guard: &Guard, now_ms: u64) -> Decimal {
+    let risk = &guard.risk;
+    let (Some(mode), Some(account)) = (risk.mode, &guard.view.account) else { return Decimal::ZERO };
     let since_ms = risk.ledger_read_ms.saturating_sub(LEDGER_LATE_MS);
     let purse_at = |time_ms: u64| purse_at(guard, mode, time_ms);
-    let gone = risk.told.gone(since_ms, &risk.taken, purse_at, |time_ms| risk.is_in_change(time_ms), now_ms);
-    Some(gone).filter(|gone| !gone.is_zero())
+    risk.told.come(since_ms..=account.venue_ms, &risk.taken, purse_at, |time_ms| risk.is_in_change(time_ms), now_ms)
 }
 
 /// The purse that a row of this time moved: that of the mode that the account was in then, and that of its mode now where nobody
@@ -134,8 +134,9 @@ fn is_pressed(step: &Step<'_>) -> bool {
     doubt.is_some_and(|doubt| step.now_ms.saturating_sub(doubt.seen_ms) >= PRESSED_MS)
 }
 
-/// Has the ledger read once more when it must have shown what this answer may lack.
-fn ask_again(step: &mut Step<'_>) {
+/// Has the ledger read once more when it must have shown what this answer may lack. What it does show is known until then.
+fn ask_again(step: &mut Step<'_>, updates: &[LedgerUpdate]) {
+    step.guard.risk.told.hear(updates, step.now_ms);
     let again_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
     let risk = &mut step.guard.risk;
     match &mut risk.unconfirmed {

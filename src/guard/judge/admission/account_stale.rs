@@ -39,8 +39,9 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
         return Err(Veto::new(Code::AccountStale, text));
     }
     // Whoever loses at every trade must not go on trading while the guard makes sure of the loss.
-    if guard.risk.unconfirmed.is_some() {
-        let text = "the account shows a loss over a limit, which is being made sure of; entries wait for that, seconds";
+    if guard.risk.is_in_doubt() {
+        let text = "the account shows a loss over a limit, or money that came in may hide one, which is being made sure of; \
+                    entries wait for that, seconds";
         return Err(Veto::new(Code::AccountStale, text));
     }
     Ok(())

@@ -20,7 +20,7 @@ impl MarketExposure {
         if order.may_rest() && !order.reduce_only { order.size } else { self.entry_part(order) }
     }
 
-    /// Whether `order` closes and no more, by answers or by the newest fills: it goes out reduce-only then, so that it opens nothing
+    /// Whether `order` closes and no more, by answers, or by the newest fills or reads: it goes out reduce-only then, so that it opens nothing
     /// where that was wrong, and no close is to wait for a read. What else is judged goes by answers alone.
     pub(crate) fn only_closes(&self, order: &Order) -> bool {
         let side = PositionSide::opened_by(Side::of(order.is_buy));

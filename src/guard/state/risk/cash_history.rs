@@ -54,6 +54,13 @@ impl CashHistory {
         Some(most.saturating_sub(now.usd).max(Decimal::ZERO))
     }
 
+    /// The cash that came in and that a deposit could explain, of which the ledger has not told yet.
+    pub(crate) fn come(&self, now: &Cash) -> Decimal {
+        let seen = self.later.iter().chain(&self.told).map(|cash| cash.usd.saturating_add(now.realized_since(cash)));
+        let least = seen.min().unwrap_or(now.usd);
+        now.usd.saturating_sub(least).max(Decimal::ZERO)
+    }
+
     /// Begins anew: the cash is kept somewhere else.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

@@ -6,6 +6,7 @@ pub(crate) mod emptied;
 pub(crate) mod equity_history;
 pub(crate) mod equity_peaks;
 pub(crate) mod first_reading;
+pub(crate) mod hidden_loss;
 pub(crate) mod marks;
 pub(crate) mod modes;
 pub(crate) mod risk_state;

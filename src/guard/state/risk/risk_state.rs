@@ -10,6 +10,7 @@ use crate::guard::state::risk::emptied::is_empty;
 use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::first_reading::FirstReading;
+use crate::guard::state::risk::hidden_loss::HiddenLoss;
 use crate::guard::state::risk::marks::Marks;
 use crate::guard::state::risk::modes::Modes;
 use crate::guard::state::risk::settled_reading::Settled;
@@ -112,6 +113,8 @@ pub(crate) struct Risk {
     /// When it was last heard that something was traded, or may have been.
     pub(crate) traded_ms: Option<u64>,
     pub(crate) unconfirmed: Option<UnconfirmedLoss>,
+    /// One that cash which came in may hide.
+    pub(crate) hidden: Option<HiddenLoss>,
     /// Since when the loss of the day and the drawdown are near their limits.
     pub(crate) near_ms: [Option<u64>; 2],
     /// What was odd in the ledger, with the time.
@@ -132,6 +135,11 @@ pub(crate) struct RiskFigures {
 impl Risk {
     pub(crate) fn is_halted(&self) -> bool {
         self.state != RiskState::Active
+    }
+
+    /// Whether a loss that would fire a halt is made sure of.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.unconfirmed.is_some() || self.hidden.is_some()
     }
 
     pub(crate) fn day(&self) -> Option<Day> {

@@ -1,14 +1,16 @@
-//! Flows that the live feed told of and no answer of the ledger has shown yet. They move no mark: until the ledger is read, which
-//! may have to wait for weight, they hold off a halt that they would explain. No halt is decided here.
+//! Flows that the live feed told of, or an answer of the ledger that was not taken in, and that none has shown yet that was. They
+//! move no mark: until the ledger is read, which may have to wait for weight, they hold off a halt that they would explain, and
+//! have the ledger asked for a loss that they would hide. No halt is decided here.
 
 use crate::guard::state::risk::cash_history::LEDGER_LATE_MS;
 use crate::guard::state::risk::transfers::{BalanceScope, SeenTransfers};
 use crate::venue::info::LedgerUpdate;
 use rust_decimal::Decimal;
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 /// Rows kept, the newest.
-const MOST_ROWS: usize = 64;
+const MOST_ROWS: usize = 512;
 
 /// So long a row counts: whatever was spent, a minute's weight is back by then.
 const COUNTS_MS: u64 = 75_000;
@@ -37,22 +39,25 @@ impl ToldFlows {
         self.0.retain(|(_, heard_ms)| heard_ms.saturating_add(LEDGER_LATE_MS) > begun_ms);
     }
 
-    /// What went out, less what came in, USDC, from `since_ms` of the venue's time on, by the rows that count still and that are not
+    /// What came in, less what went out, USDC, in these times of the venue's, by the rows that count still and that are not
     /// among those taken in. Only what surely moved the equity counts, and not what `is_counted` holds of its time that another flow
     /// has it in.
-    pub(crate) fn gone(
+    pub(crate) fn come(
         &self,
-        since_ms: u64,
+        times: RangeInclusive<u64>,
         taken: &SeenTransfers,
         purse_at: impl Fn(u64) -> BalanceScope,
         is_counted: impl Fn(u64) -> bool,
         now_ms: u64,
     ) -> Decimal {
+        if self.0.is_empty() {
+            return Decimal::ZERO;
+        }
         let counts = |heard_ms: u64| now_ms.saturating_sub(heard_ms) < COUNTS_MS;
-        let told = self.0.iter().filter(|(row, heard_ms)| row.time >= since_ms && counts(*heard_ms));
+        let told = self.0.iter().filter(|(row, heard_ms)| times.contains(&row.time) && counts(*heard_ms));
         let rows: Vec<LedgerUpdate> = told.map(|(row, _)| row.clone()).collect();
         let new = taken.clone().new_ones(&rows, purse_at, &is_counted);
         let moved = new.iter().filter(|flow| flow.is_sure && !is_counted(flow.time_ms)).map(|flow| flow.usd);
-        moved.fold(Decimal::ZERO, Decimal::saturating_sub).max(Decimal::ZERO)
+        moved.fold(Decimal::ZERO, Decimal::saturating_add)
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct UnconfirmedLoss {
     pub(crate) seen_ms: u64,
     /// From when on the mode must be read: since cash moved last, the equity may be kept somewhere else.
     pub(crate) mode_from_ms: u64,
+    /// It was asked for since: not by marks alone, for no cash has moved by them.
+    pub(crate) is_mode_asked: bool,
     /// From when on the ledger must be read, and whether it was asked for then.
     pub(crate) ledger_from_ms: u64,
     pub(crate) is_ledger_asked: bool,
@@ -33,7 +35,7 @@ impl UnconfirmedLoss {
     /// halt off for ever.
     pub(crate) fn on_gap(&mut self, ledger_from_ms: u64, now_ms: u64) {
         if !std::mem::replace(&mut self.had_gap, true) {
-            (self.seen_ms, self.mode_from_ms) = (now_ms, now_ms);
+            (self.seen_ms, self.mode_from_ms, self.is_mode_asked) = (now_ms, now_ms, false);
             (self.ledger_from_ms, self.is_ledger_asked) = (ledger_from_ms, false);
         }
     }

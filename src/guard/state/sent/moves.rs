@@ -38,25 +38,34 @@ struct Cause {
     is_told: bool,
     /// Of an entry, the stop that it was judged with.
     judged_px: Option<Decimal>,
+    /// It closes no more than is held.
+    is_closing: bool,
 }
 
 impl Cause {
-    /// Something that may have filled, and of which nobody told.
+    /// Something that closes and may have filled, and of which nobody told.
     fn untold(size: Decimal, source: Source) -> Self {
-        Self { size, source, is_told: false, judged_px: None }
+        Self { size, source, is_told: false, judged_px: None, is_closing: true }
     }
 
     /// An order that was sent.
     fn sent(order: &SentOrder, source: Source) -> Self {
         let judged_px = order.stop.filter(|_| !order.reduce_only).map(|stop| stop.px);
-        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px }
+        let is_closing = order.reduce_only;
+        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing }
     }
 
     /// An order that rested by the last reads.
     fn rested(order: &Resting) -> Self {
         let size = if order.is_buy { order.size } else { -order.size };
         let judged_px = StopAt::of(order).filter(|_| order.is_entry()).map(|stop| stop.px);
-        Self { judged_px, ..Self::untold(size, Source::Open) }
+        Self { judged_px, is_closing: order.reduce_only, ..Self::untold(size, Source::Open) }
+    }
+
+    /// The same of a position of so much, signed: a stop that is larger than that closes all of it.
+    fn of_position(self, held: Decimal) -> Self {
+        let is_larger = self.size.is_sign_negative() != held.is_sign_negative() && self.size.abs() > held.abs();
+        if self.is_closing && is_larger { Self { size: -held, ..self } } else { self }
     }
 }
 
@@ -87,7 +96,9 @@ impl SentOrders {
         let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
         let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
         let by_price = self.explanation(read, view, asset, change);
-        let causes = by_price.or_else(|| self.fewest_of(&self.causes(read, view, asset, true), read, asset, change));
+        let before = before_it(view, asset, change);
+        let at_any_price = || self.fewest_of(&self.causes(read, view, asset, true), read, (asset, before), change);
+        let causes = by_price.or_else(at_any_price);
         let entries: Vec<Cause> =
             causes.into_iter().flat_map(|causes| told.clone().chain(causes)).filter(is_its).collect();
         if !entries.is_empty() {
@@ -192,15 +203,24 @@ impl SentOrders {
 
     /// The fewest causes that come to just this move of a position, together with all that was told by then; `None` where none do.
     fn explanation(&self, read: Moment, view: &View, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
-        self.fewest_of(&self.causes(read, view, asset, false), read, asset, change)
+        self.fewest_of(&self.causes(read, view, asset, false), read, (asset, before_it(view, asset, change)), change)
     }
 
-    fn fewest_of(&self, causes: &[Cause], read: Moment, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
+    fn fewest_of(
+        &self,
+        causes: &[Cause],
+        read: Moment,
+        (asset, before): (u32, Decimal),
+        change: Decimal,
+    ) -> Option<Vec<Cause>> {
         let told = self.told_before(read, asset);
         let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
         let elsewhere = self.elsewhere.moved(read, asset, |oid, size| self.may_be_own(asset, oid, size));
         let with_others = (!elsewhere.is_zero()).then(|| fewest(rest.saturating_sub(elsewhere), causes)).flatten();
-        with_others.or_else(|| fewest(rest, causes))
+        with_others.or_else(|| fewest(rest, causes)).or_else(|| {
+            let causes: Vec<Cause> = causes.iter().map(|cause| cause.of_position(before)).collect();
+            causes.iter().any(|cause| cause.is_closing).then(|| fewest(rest, &causes)).flatten()
+        })
     }
 
     /// Whether a fill of this order, signed, may be of one that was sent, or of a trigger: its id may only be told later.
@@ -284,6 +304,11 @@ impl SentOrders {
         causes.truncate(MOST_CAUSES);
         causes
     }
+}
+
+/// What was held before a move that is read already.
+fn before_it(view: &View, asset: u32, change: Decimal) -> Decimal {
+    view.position(asset).saturating_sub(change)
 }
 
 /// The causes that come to just this size together: with the fewest that nobody told of, and the fewest of those.

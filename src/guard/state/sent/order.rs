@@ -315,7 +315,8 @@ impl SentOrder {
         matches!(self.matched_by, MatchedBy::CloidSince(since_ms, _) if since_ms <= at_ms)
     }
 
-    fn is_over_by(&self, read: Moment) -> bool {
+    /// Whether it came to its end by an answer that this read is not older than.
+    pub(crate) fn is_over_by(&self, read: Moment) -> bool {
         matches!(self.phase, Phase::Closed(at) if read.now_ms >= at.now_ms && read.venue_ms >= at.venue_ms)
     }
 

@@ -8,7 +8,7 @@ use super::super::simulation::books::{Books, COINS};
 use super::line::{Line, Shown};
 use super::nature::Nature;
 use super::promise::{Broken, Promise};
-use super::truth::{Cover, Enlarged, Valued, entries, loss_at_stops, worst_notional};
+use super::truth::{Enlarged, Valued, entries, loss_at_stops, worst_notional};
 use crate::guard::Urgency;
 use crate::guard::effects::SendAction;
 use crate::guard::state::own_cloid::is_guard_stop;
@@ -165,13 +165,15 @@ impl Checks {
         let (mut loss, mut notional, mut credit, mut resting) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, 0);
         broken.extend(open_exits(books));
         for coin in COINS {
-            let cover = Cover::of(books, coin);
-            let loose = self.lines.entry(coin).or_default().look(&cover);
+            let line = self.lines.entry(coin).or_default();
+            let cover = line.cover(books, coin);
+            let loose = line.look(&cover);
             let of_market = loss_at_stops(self.enlarged.counted_px(books, coin), &cover, self.rules.stop);
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
             let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);
-            let is_loose = loosened > Decimal::ZERO && cover.size() * books.mid(coin) > DUST;
+            // The venue closes no part by itself that is worth less, though its price is beyond where its stop stood.
+            let is_loose = loosened > DUST;
             let stays = (Promise::StopStays, coin, is_loose);
             let loses = (Promise::LossPerTrade, coin, of_market > limit);
             let text = || format!("{coin} is covered so: {:?}", cover.parts);

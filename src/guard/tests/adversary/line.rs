@@ -43,8 +43,13 @@ impl Line {
         let now = Cover::of(books, shown.coin);
         self.follow(now.is_long, now.size(), None);
         if now == shown.cover && !now.size().is_zero() {
-            self.cover = self.cover.tighter(&Cover::without(books, shown.coin, leaving));
+            self.cover = self.cover.tighter(&Cover::by_line(books, shown.coin, leaving, &self.cover));
         }
+    }
+
+    /// How the position is covered, by the stops that its line knows too.
+    pub(super) fn cover(&self, books: &Books, coin: &str) -> Cover {
+        Cover::by_line(books, coin, &[], &self.cover)
     }
 
     /// What is looser than the line, and how much of it.

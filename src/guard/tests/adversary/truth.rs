@@ -25,15 +25,25 @@ impl Cover {
 
     /// The same without the orders that are about to go.
     pub(in crate::guard::tests) fn without(books: &Books, coin: &str, leaving: &[Target]) -> Self {
+        Self::by_line(books, coin, leaving, &Self::default())
+    }
+
+    /// The same of a position with this line: what a stop covered before more was added, which moves the cost, it covers still.
+    pub(super) fn by_line(books: &Books, coin: &str, leaving: &[Target], line: &Self) -> Self {
         let held = books.held(coin);
         let is_long = held > Decimal::ZERO;
         let mut left = held.abs();
         let farthest = from_px(books, coin) * if is_long { dec!(0.92) } else { dec!(1.08) };
         // The guard's own stood where the rules say when it was placed; what was added since has moved the cost.
         let is_own = |stop: &OpenOrder| stop.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
-        let is_near = |stop: &&OpenOrder| {
+        let is_near = |stop: &OpenOrder| {
             is_own(stop) || if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest }
         };
+        let known = |stop: &OpenOrder| -> Decimal {
+            let its = line.parts.iter().filter(|(px, _)| line.is_long == is_long && *px == Some(stop.trigger_px));
+            its.map(|(_, size)| *size).sum()
+        };
+        let counts = |stop: &&OpenOrder| is_near(stop) || known(stop) > Decimal::ZERO;
         let stays = |stop: &&OpenOrder| {
             !leaving.iter().any(|target| match target {
                 Target::Oid(oid) => *oid == stop.oid,
@@ -41,11 +51,12 @@ impl Cover {
             })
         };
         let mut stops: Vec<&OpenOrder> =
-            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).filter(stays).collect() };
+            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(counts).filter(stays).collect() };
         stops.sort_unstable_by_key(|stop| if is_long { -stop.trigger_px } else { stop.trigger_px });
         let mut parts = Vec::new();
         for stop in stops {
             let part = if stop.is_whole() { left } else { stop.sz.min(left) };
+            let part = if is_near(stop) { part } else { part.min(known(stop)) };
             if !part.is_zero() {
                 parts.push((Some(stop.trigger_px), part));
                 left -= part;

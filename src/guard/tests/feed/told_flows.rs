@@ -1,6 +1,6 @@
 //! Flows that the feed told while the ledger could not be read: no halt fires on what they explain, and each on what they do not.
 
-use super::super::halting::{deposit, equity, withdrawal};
+use super::super::halting::{deposit, equity, withdrawal, woken};
 use super::*;
 
 /// The ledger finds no weight for so long, in seconds, longer than a loss is doubted.
@@ -90,4 +90,70 @@ fn only_what_the_ledger_cannot_have_shown_yet_explains() {
     let old = |desk: &mut Desk, at: u64| told(desk, row(at - 3_600_000), false);
     assert!(halts(&old, UNREAD_S), "the ledger was read since");
     assert!(halts(&|desk, at| told(desk, row(at), false), 80), "a minute's weight is back after a minute");
+    let many = |desk: &mut Desk, at: u64| {
+        (0..200).for_each(|nth| told(desk, json!([withdrawal(at + nth, "3.0")]), false));
+    };
+    assert!(!halts(&many, UNREAD_S), "however many they are");
+}
+
+/// An answer that comes too soon after the first read of a life is not taken in, and what it shows is known all the same.
+#[test]
+fn an_answer_that_was_not_taken_in_explains_until_the_next_one() {
+    for (shown, halts) in [(json!([]), true), (json!([withdrawal(NOW + 9_500, "6000.0")]), false)] {
+        let day = json!({"kind": "day", "at_ms": NOW, "day": "2027-01-15", "venue_ms": NOW, "equity": "10000", "ledger_ms": NOW});
+        let mut desk = woken(&[day.to_string()]);
+        desk.now += 10_000;
+        equity(&mut desk, dec!(4000));
+        explain(&mut desk, shown);
+        unread(&mut desk, dec!(4000), UNREAD_S);
+        assert_eq!(state(&desk) != "active", halts);
+    }
+}
+
+/// The ledger is asked for a deposit, with what is kept for halts, while that alone keeps a loss within the limits.
+#[test]
+fn a_deposit_hides_no_loss_until_the_ledger_has_room() {
+    // Heard by the feed, or seen by the cash alone.
+    for is_told in [true, false] {
+        // What came in scales the limit too.
+        for (lost, is_asked, halts) in [(dec!(499.99), false, false), (dec!(500), true, false), (dec!(600), true, true)]
+        {
+            let mut desk = up();
+            let at = desk.now + 500;
+            if is_told {
+                told(&mut desk, json!([deposit(at, "700.0")]), false);
+            }
+            desk.unrealized = -lost;
+            let mut asked = 0;
+            for _ in 0..10 {
+                let effects = equity(&mut desk, dec!(10700) - lost);
+                desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+                let is_it = |read: &&&Read| matches!(read, Read::Ledger { is_for_halt: true, .. });
+                asked += reads(&effects).iter().filter(is_it).count();
+            }
+            assert_eq!((asked, state(&desk).as_str()), (usize::from(is_asked), "active"), "{is_told} {lost}");
+            desk.read_orders(desk.now);
+            let order = desk.order(buy(ETH, "2000", "0.1"));
+            if is_asked {
+                order.vetoed("account_stale").says(&["hide"]);
+            }
+            explain(&mut desk, json!([deposit(at, "700.0")]));
+            (0..3).for_each(|_| _ = equity(&mut desk, dec!(10700) - lost));
+            assert_eq!(state(&desk) == "halted_for_day", halts, "{is_told} {lost}");
+        }
+    }
+}
+
+/// A deposit that is told and never was fires nothing.
+#[test]
+fn nothing_fires_by_a_deposit_that_is_told_alone() {
+    let mut desk = up();
+    let at = desk.now + 500;
+    told(&mut desk, json!([deposit(at, "5000.0")]), false);
+    unread(&mut desk, dec!(10000), UNREAD_S);
+    explain(&mut desk, json!([]));
+    unread(&mut desk, dec!(10000), UNREAD_S);
+    assert_eq!(state(&desk), "active");
+    desk.wait(100);
+    desk.order(buy(ETH, "2000", "0.1")).resized();
 }
