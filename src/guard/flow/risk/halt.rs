@@ -53,20 +53,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
         None | Some(UnconfirmedLoss { reads: 0, .. }) => {
-            let Risk { cash, cash_before, .. } = &step.guard.risk;
-            // The last read did not show what marks show now.
-            let cash_before = if seen == Seen::ByMarks { cash } else { cash_before }.clone();
-            let doubt = UnconfirmedLoss {
-                seen_ms: step.guard.risk.unconfirmed.as_ref().map_or(step.now_ms, |doubt| doubt.seen_ms),
-                mode_from_ms: step.now_ms,
-                is_mode_asked: false,
-                ledger_from_ms,
-                is_ledger_asked: false,
-                reads: 1,
-                had_gap: false,
-                cash_before,
-            };
-            step.guard.risk.unconfirmed = Some(doubt);
+            step.guard.risk.unconfirmed = Some(begin_doubt(step, ledger_from_ms, seen));
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         Some(doubt) if seen == Seen::Anew => {
@@ -104,6 +91,22 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     ask_for_explanation(step);
     if let Some(breach) = sure.filter(|_| is_believed(step.guard, step.now_ms)) {
         fire(step, breach);
+    }
+}
+
+/// What is known of a loss as it is first seen, or seen first in another purse.
+fn begin_doubt(step: &Step<'_>, ledger_from_ms: u64, seen: Seen) -> UnconfirmedLoss {
+    let Risk { cash, cash_before, unconfirmed, .. } = &step.guard.risk;
+    UnconfirmedLoss {
+        seen_ms: unconfirmed.as_ref().map_or(step.now_ms, |doubt| doubt.seen_ms),
+        mode_from_ms: step.now_ms,
+        is_mode_asked: false,
+        ledger_from_ms,
+        is_ledger_asked: false,
+        reads: 1,
+        had_gap: false,
+        // The last read did not show what marks show now.
+        cash_before: if seen == Seen::ByMarks { cash } else { cash_before }.clone(),
     }
 }
 
