@@ -24,6 +24,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
     check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;
+    home.check_new_file(&out).map_err(Refusal::Home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     // No signal comes between the key's file and the config that lists it.
     let _whole = SignalsBlocked::new();

@@ -104,6 +104,8 @@ impl SetUp<'_> {
             notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }
         if let Some(out) = &self.client_key_out {
+            // Again, for the home was made just now, perhaps.
+            self.home.check_new_file(out).map_err(Refusal::Home)?;
             write_key_file(out, &client).map_err(Refusal::File)?;
             rollback.made.push(out.clone());
         }
