@@ -243,14 +243,18 @@ mod tests {
         };
         let deposit = || flow("100", "null");
         assert_eq!(told(&config, deposit(), dec!(9595.01), today), None);
-        assert!(told(&config, deposit(), dec!(9595), today).unwrap().contains("about 505.00 USDC, and its limit 505.00"));
+        assert!(
+            told(&config, deposit(), dec!(9595), today).unwrap().contains("about 505.00 USDC, and its limit 505.00")
+        );
         assert_eq!(told(&config, deposit(), dec!(1), day_of(1_800_086_400_000)), None);
         let capped = Config { equity_cap: Some(dec!(1000)), ..config.clone() };
         assert!(told(&capped, deposit(), dec!(10050), today).unwrap().contains("limit 50.00"));
         // The guard's own limit: of what a withdrawal has left, in parts of what there was.
         let withdrawn = || flow("-6000", "\"10000\"");
         assert_eq!(told(&config, withdrawn(), dec!(3800.01), today), None);
-        assert!(told(&config, withdrawn(), dec!(3725), today).unwrap().contains("about 275.00 USDC, and its limit 200.00"));
+        assert!(
+            told(&config, withdrawn(), dec!(3725), today).unwrap().contains("about 275.00 USDC, and its limit 200.00")
+        );
         let after_a_loss = told(&config, flow("-2000", "\"9700\""), dec!(7000), today).unwrap();
         assert!(after_a_loss.contains("limit 396.91"), "{after_a_loss}");
     }

@@ -21,6 +21,7 @@ mod key_replace;
 mod key_stdin;
 mod kill;
 mod kill_disk;
+mod kill_place;
 mod kill_told;
 mod kill_ways;
 mod listed;
@@ -239,6 +240,7 @@ impl Cli {
         // An agent's client starts `mcp` in an environment that nobody watches, so it reads none of it.
         let from_system = matches!(self.command, Command::Mcp(_));
         let dir = if from_system { self.home } else { environment::home(self.home) };
+        let is_named = dir.is_some();
         let home = Home::resolve(dir, self.config, from_system).map_err(Refusal::Home)?;
         check_place(&home, &self.command)?;
         match self.command {
@@ -257,7 +259,7 @@ impl Cli {
             Command::Report(args) => report::run(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig(args) => check_config::run(&args, &home),
-            Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Mcp(args) => mcp::run(&args, &home, is_named),
             Command::Notify(args) => notify::run(args, &home),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }

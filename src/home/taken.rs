@@ -49,7 +49,8 @@ fn real_path(path: &Path) -> PathBuf {
 fn is_own(inside: &Path) -> bool {
     let Some(first) = inside.components().next() else { return false };
     let name = first.as_os_str().to_string_lossy().to_ascii_lowercase();
-    let begins = |known: &str, name: &str| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let begins =
+        |known: &str, name: &str| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     // The dot before a name is that of a file that is being written.
     let plain = name.strip_prefix('.').unwrap_or(&name);
     FOLDERS.contains(&name.as_str()) || FILES.into_iter().any(|known| begins(known, plain))

@@ -20,7 +20,9 @@ pub(super) fn check(typed: &str, home: &Home) -> Result<PathBuf, String> {
     }
     let file = expanded(typed);
     if home.check_new_file(&file).is_err() {
-        return Err("is a name that the home uses itself; name a file outside of the home, or another one in it".to_owned());
+        return Err(
+            "is a name that the home uses itself; name a file outside of the home, or another one in it".to_owned()
+        );
     }
     let folder = match file.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
