@@ -229,6 +229,9 @@ pub(super) enum Refusal {
          until all is closed"
     )]
     KillNotRead(String, String),
+    /// The same where it is not certain which guard's switch was meant (why it cannot be read, why it is not certain).
+    #[error("the kill switch is NOT pulled by this: {0}; {unsure}", unsure = unsure(.1))]
+    KillOfWhich(String, String),
     /// The kill switch is pulled, and no running guard looks at it (the file, that it is pulled, where one does run, what starts
     /// one that sends).
     #[error(
@@ -351,6 +354,14 @@ pub(super) fn told(refusal: &str, words: &[String]) -> String {
         }
         _ => refusal.to_owned(),
     }
+}
+
+/// Asks which home is meant: a command that is proposed would act on one of them, perhaps the wrong one.
+pub(super) fn unsure(why: &str) -> String {
+    format!(
+        "which home is meant is not certain: {why}; name it by --home DIR, and another config than its guard.toml by --config FILE, \
+         right behind the program's name"
+    )
 }
 
 /// All of them in one line.

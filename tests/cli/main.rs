@@ -7,6 +7,7 @@ mod almost;
 mod changes;
 mod clients;
 mod home_faults;
+mod home_meant;
 mod host_creds;
 mod init;
 mod interactive;
