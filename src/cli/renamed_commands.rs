@@ -75,7 +75,7 @@ fn alone(name: &str) -> Option<(String, String)> {
         "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
         "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
         "version" => (name, "`svc-guard --version`".to_owned()),
-        "resume" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
+        "resume" | "unpause" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
         "reset" | "clear" => (
             name,
             "`svc-guard journal-resume --mode MODE --note TEXT`, which clears a drawdown halt with the service stopped, or \

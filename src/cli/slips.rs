@@ -3,11 +3,11 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
 
 use super::refusal::Refusal;
-use super::{here, one_rule};
+use super::{Cli, here, one_rule};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
@@ -15,8 +15,11 @@ use crate::base::text::{nearest, without_keys};
 /// Hex digits of a key.
 const KEY_DIGITS: usize = 64;
 
-/// What a person may type to release it.
-const RELEASES: [&str; 2] = ["release", "unkill"];
+/// Words that a person may type to have it released, alone or behind `kill`.
+const RELEASES: [&str; 7] = ["off", "release", "unkill", "un_kill", "reset", "clear", "undo"];
+
+/// Words of no command that go on with the trade: a reason behind one of them is none for a kill.
+const GOES_ON: [&str; 8] = ["release", "unkill", "resume", "reset", "clear", "start", "restart", "unpause"];
 
 /// A whole command for each that needs more than its name. What a kill needs is always told.
 const WHOLE: &[(&str, &str)] = &[
@@ -99,14 +102,42 @@ pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
         _ => false,
     };
     let typed = words.iter().find(|word| !word.starts_with('-')).map(|word| word.to_ascii_lowercase());
-    if typed.as_deref().is_some_and(|typed| RELEASES.contains(&typed)) {
+    if typed.as_deref().is_some_and(|typed| GOES_ON.contains(&typed) || is_other_command(typed)) {
         return false;
     }
-    let is_like = typed.is_none_or(|typed| typed.starts_with("kil") || nearest(&typed, ["kill"].into_iter()).is_some());
-    // No other command is given a reason.
-    let has_reason = words.iter().any(|word| word == "--reason" || word.starts_with("--reason="));
+    let is_like = typed.is_none_or(|typed| is_like_kill(&typed));
+    let has_reason = has_reason(words);
     let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
     error.kind() == ErrorKind::InvalidSubcommand && (suggested || is_like) || is_unknown && has_reason
+}
+
+fn is_like_kill(typed: &str) -> bool {
+    typed.starts_with("kil") || nearest(typed, ["kill"].into_iter()).is_some()
+}
+
+fn is_other_command(typed: &str) -> bool {
+    Cli::command().find_subcommand(typed).is_some_and(|command| command.get_name() != "kill")
+}
+
+fn has_reason(words: &[String]) -> bool {
+    words.iter().any(|word| word == "--reason" || word.starts_with("--reason="))
+}
+
+/// The name of what was wanted by a kill that is none: its release, or a look at it.
+pub(super) fn instead_of_kill(words: &[String]) -> Option<&'static str> {
+    let mut typed = words.iter().map(|word| word.trim_start_matches('-').to_ascii_lowercase().replace('-', "_"));
+    let first = typed.find(|word| word != "help")?;
+    if ["unkill", "un_kill"].into_iter().any(|name| nearest(&first, [name].into_iter()).is_some()) {
+        return Some("unkill");
+    }
+    if !is_like_kill(&first) || has_reason(words) {
+        return None;
+    }
+    match typed.next()?.as_str() {
+        word if RELEASES.contains(&word) => Some("unkill"),
+        "status" | "state" => Some("status"),
+        _ => None,
+    }
 }
 
 /// The reason that was typed for a kill: whatever stands there and is no flag, or the word for one.
@@ -165,10 +196,9 @@ pub(super) fn words(typed: impl Iterator<Item = OsString>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use clap::Parser;
 
     use super::*;
-    use crate::cli::Cli;
 
     fn typed(line: &str) -> Vec<String> {
         words(format!("svc-guard {line}").split(' ').map(OsString::from))
@@ -231,19 +261,20 @@ mod tests {
             let error = Cli::try_parse_from(format!("svc-guard {line}").split(' ')).unwrap_err();
             super::is_kill(&error, &typed(line))
         };
-        for line in [
-            "kil --reason x",
-            "Kill --reason x",
-            "KILL",
-            "killswitch",
-            "stop --reason x",
-            "--reason x",
-            "kll",
-            "run --reason x",
-        ] {
+        for line in ["kil --reason x", "Kill --reason x", "KILL", "killswitch", "stop --reason x", "--reason x", "kll"]
+        {
             assert!(is_kill(line), "{line}");
         }
-        for line in ["nonsense", "status", "journal-init --reaso x", "config kill", "unkill", "release --reason x"] {
+        for line in [
+            "nonsense",
+            "status",
+            "journal-init --reaso x",
+            "config kill",
+            "unkill",
+            "release --reason x",
+            "run --reason x",
+            "resume --reason x",
+        ] {
             assert!(!is_kill(line), "{line}");
         }
     }

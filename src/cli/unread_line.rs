@@ -11,19 +11,17 @@ use super::home_meant::{self, Meant};
 use super::refusal::{Refusal, unsure};
 use super::renamed_commands::{self, Named};
 use super::{Cli, Command, configured, environment, here, misplaced, nearly, reached, slips, usage};
+use crate::base::text::{short, without_keys};
 use crate::home::{Home, local_url};
 
 /// The refusal of two homes or configs in one command.
 pub(super) fn two_places(command: &Command, flag: &str, [one, other]: &[PathBuf; 2]) -> Refusal {
     let (one, other) = (one.display(), other.display());
+    let told = format!("{flag} is given twice, as {one} and as {other}, and one of them is meant: leave the other out");
     match command {
         // Who pulls the switch must not think that it was pulled.
-        Command::Kill(_) => {
-            Refusal::KillOfWhich(format!("{flag} is given twice"), format!("{flag} may be {one} or {other}"))
-        }
-        _ => Refusal::Given(format!(
-            "{flag} is given twice, as {one} and as {other}, and one of them is meant: leave the other out"
-        )),
+        Command::Kill(_) => Refusal::KillOfWhich(told, format!("{flag} may be either")),
+        _ => Refusal::Given(told),
     }
 }
 
@@ -69,7 +67,8 @@ fn misspelt_alone(flag: &str, line: &[OsString]) -> Refusal {
 }
 
 fn is_kill(error: &clap::Error, line: &[OsString]) -> bool {
-    here::is_kill(line.iter().cloned()) || slips::is_kill(error, &slips::words(line.iter().cloned()))
+    let words = slips::words(line.iter().cloned());
+    slips::instead_of_kill(&words).is_none() && (here::is_kill(line.iter().cloned()) || slips::is_kill(error, &words))
 }
 
 /// A refusal of a line that was to pull the switch says first that it is not pulled.
@@ -96,6 +95,10 @@ fn meant(error: &clap::Error, line: &[OsString], words: &[String]) -> Refusal {
     };
     if usage::is_answer(error) {
         return other();
+    }
+    let undone = slips::instead_of_kill(words).and_then(|name| renamed_commands::command(None, name, named));
+    if let Some(Refusal::NoSuchName(_, instead)) = undone {
+        return Refusal::NoSuchName(without_keys(&short(&words.join(" "))), instead);
     }
     let slip = slips::rule(words).or_else(|| slips::key(error, words));
     let slip = slip.or_else(|| nearly::flag(&program, error, words, || named()?.mode));
