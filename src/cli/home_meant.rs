@@ -25,6 +25,23 @@ const HOMES: &[&str] = &[
 const CONFIGS: &[&str] = &["cfg", "configuration", "configfile", "config_file", "settings"];
 /// Letters that stand for a folder or a file with other programs.
 const LETTERS: [&str; 5] = ["C", "D", "c", "d", "f"];
+/// Words before a command that are no home.
+const OURS: &[&str] = &[
+    "svc-guard",
+    "sudo",
+    "guard",
+    "help",
+    "please",
+    "paper",
+    "testnet",
+    "mainnet",
+    "set",
+    "get",
+    "show",
+    "list",
+    "journal",
+    "rules",
+];
 /// A home has one of these.
 const SIGNS: [&str; 3] = ["guard.toml", "journals", "kill.ready"];
 
@@ -188,9 +205,7 @@ fn option(program: &Command, name: &str) -> Option<bool> {
 
 /// Words that are typed before a command, and are no home.
 fn is_of_ours(word: &str) -> bool {
-    let known =
-        ["svc-guard", "sudo", "guard", "help", "please", "paper", "testnet", "mainnet", "set", "get", "show", "list"];
-    word.contains('=') || known.contains(&word.to_lowercase().as_str())
+    word.contains('=') || OURS.contains(&word.to_lowercase().as_str())
 }
 
 fn is_folder(word: &OsStr) -> bool {

@@ -17,6 +17,7 @@ mod here;
 mod home_meant;
 mod init;
 mod journal;
+mod kept_aside;
 mod key_check;
 mod key_replace;
 mod key_stdin;
@@ -153,18 +154,20 @@ pub fn main() -> ExitCode {
         Ok(cli) => {
             here::typed(&typed);
             match here::twice(typed.iter().cloned()) {
-                Some((flag, values)) => Err(unread_line::two_places(&cli.command, flag, &values)),
+                Some((flag, values)) => {
+                    Err(unread_line::two_places(matches!(cli.command, Command::Kill(_)), flag, &values))
+                }
                 None => cli.run(),
             }
         }
-        Err(error) if usage::is_answer(&error) && unread_line::one_dash(&typed).is_none() => {
+        Err(error) if usage::is_answer(&error) && unread_line::one_dash(&Cli::command(), &typed).is_none() => {
             let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             match error.print().and_then(|()| std::io::stdout().flush()) {
                 Ok(()) => return code,
                 Err(error) => Err(unwritten(error)),
             }
         }
-        Err(error) => Err(unread_line::refusal(error, &typed)),
+        Err(error) => Err(unread_line::refusal(&Cli::command(), error, &typed)),
     };
     match done {
         Ok(()) | Err(Refusal::ReaderGone) => ExitCode::SUCCESS,

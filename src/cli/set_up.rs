@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::configured::is_running;
+use super::kept_aside::free_name;
 use super::one_rule;
 use super::output::say;
 use super::refusal::Refusal;
@@ -134,6 +136,16 @@ impl SetUp<'_> {
     fn not_kept(&self) -> Vec<String> {
         let LoadedConfig::SetUp(earlier) = &self.found else { return Vec::new() };
         let mut notes = Vec::new();
+        let (was, is) = (earlier.mode, self.config.mode);
+        if was != is {
+            notes.push(format!(
+                "mode was {was} and is {is} now: from its next start on what {was} holds is guarded by nobody; `svc-guard init --force \
+                 --network {was}` sets it up for that again, and `svc-guard --home DIR init` sets another home up"
+            ));
+        }
+        if is_running(self.home) {
+            notes.push("a guard runs on this home, and goes on as it was started until it is started again".to_owned());
+        }
         if !earlier.auth.clients.is_empty() {
             notes.push(format!("{} earlier client keys are no longer accepted", earlier.auth.clients.len()));
         }
@@ -213,16 +225,6 @@ fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback)
     stored.write(&path).map_err(Refusal::File)?;
     rollback.made.push(path);
     Ok(notes)
-}
-
-/// The first name of the form `path.old-N` that is free. The home is locked meanwhile.
-fn free_name(path: &Path) -> PathBuf {
-    let name = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".old-{number}"));
-        PathBuf::from(name)
-    };
-    (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
 }
 
 /// While this lives, the signals that would end the program wait, so that none leaves half of a set-up, or a client whose key

@@ -3,11 +3,11 @@
 
 use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
 
 use super::refusal::Refusal;
-use super::{Cli, here, one_rule};
+use super::{here, one_rule};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
@@ -46,17 +46,21 @@ pub(super) fn rule(words: &[String]) -> Option<Refusal> {
     let has_flags = words.iter().any(|word| word.starts_with("--"));
     let first = words.first().filter(|first| !has_flags && ["config", "rules"].contains(&first.as_str()))?;
     let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();
-    for before in ["set", "rules"] {
-        _ = rest.next_if_eq(&before);
-    }
+    while rest.next_if(|word| ["set", "rules"].contains(word)).is_some() {}
     let mut typed = rest.next()?.to_owned();
     let has_value = one_rule::meant(&typed).is_some_and(|change| !change.ends_with("=VALUE"));
     if !has_value {
         rest.next().into_iter().for_each(|value| typed.push_str(&format!("={value}")));
     }
-    while typed.ends_with(',') {
-        let Some(more) = rest.next() else { break };
+    let is_list = typed.starts_with("markets");
+    while let Some(more) = rest.next_if(|_| is_list || typed.ends_with(',')) {
+        typed.push_str(if typed.ends_with(',') || more.starts_with(',') { "" } else { "," });
         typed.push_str(more);
+    }
+    if let Some(more) = rest.next().and_then(one_rule::meant).filter(|more| more.ends_with("=VALUE")) {
+        let more = rest.next().map(|value| more.replace("VALUE", value));
+        let both: Option<Vec<String>> = [one_rule::meant(&typed), more].into_iter().collect();
+        return both.map(|both| Refusal::Given(one_by_one(&both)));
     }
     let changes: Vec<String> = words.iter().filter(|word| word.contains('=')).cloned().collect();
     if one_rule::several(&changes.join(" ")).len() > 1 {
@@ -95,14 +99,14 @@ fn is_key(word: &str) -> bool {
 }
 
 /// Whether a command that there is not was to pull the kill switch.
-pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
+pub(super) fn is_kill(program: &Command, error: &clap::Error, words: &[String]) -> bool {
     let suggested = match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::Strings(names)) => names.iter().any(|name| name == "kill"),
         Some(ContextValue::String(name)) => name == "kill",
         _ => false,
     };
     let typed = words.iter().find(|word| !word.starts_with('-')).map(|word| word.to_ascii_lowercase());
-    if typed.as_deref().is_some_and(|typed| GOES_ON.contains(&typed) || is_other_command(typed)) {
+    if typed.as_deref().is_some_and(|typed| GOES_ON.contains(&typed) || is_other_command(program, typed)) {
         return false;
     }
     let is_like = typed.is_none_or(|typed| is_like_kill(&typed));
@@ -115,8 +119,8 @@ fn is_like_kill(typed: &str) -> bool {
     typed.starts_with("kil") || nearest(typed, ["kill"].into_iter()).is_some()
 }
 
-fn is_other_command(typed: &str) -> bool {
-    Cli::command().find_subcommand(typed).is_some_and(|command| command.get_name() != "kill")
+fn is_other_command(program: &Command, typed: &str) -> bool {
+    program.find_subcommand(typed).is_some_and(|command| command.get_name() != "kill")
 }
 
 fn has_reason(words: &[String]) -> bool {
@@ -196,9 +200,10 @@ pub(super) fn words(typed: impl Iterator<Item = OsString>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
+    use crate::cli::Cli;
 
     fn typed(line: &str) -> Vec<String> {
         words(format!("svc-guard {line}").split(' ').map(OsString::from))
@@ -259,7 +264,7 @@ mod tests {
     fn what_was_to_kill_is_known_by_its_like_and_its_reason() {
         let is_kill = |line: &str| {
             let error = Cli::try_parse_from(format!("svc-guard {line}").split(' ')).unwrap_err();
-            super::is_kill(&error, &typed(line))
+            super::is_kill(&Cli::command(), &error, &typed(line))
         };
         for line in ["kil --reason x", "Kill --reason x", "KILL", "killswitch", "stop --reason x", "--reason x", "kll"]
         {
