@@ -112,6 +112,10 @@ fn value(verb: &str, rest: &[&str]) -> Option<String> {
         .map_or((first.trim_start_matches('-'), None), |(name, value)| (name, Some(value)));
     let known = VALUES.iter().copied().take(if verb == "set" { SETTABLE } else { VALUES.len() });
     let meant = nearest(name, known)?;
+    // What is wrong stands behind the value: without it the command would do more than was asked for, or less.
+    if *first == meant && behind.len() > 1 {
+        return None;
+    }
     if verb == "get" {
         return Some(format!("`svc-guard config get {meant}` is meant"));
     }

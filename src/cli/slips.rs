@@ -11,6 +11,7 @@ use super::{here, one_rule};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
+use crate::rules::Rules;
 
 /// Hex digits of a key.
 const KEY_DIGITS: usize = 64;
@@ -43,6 +44,10 @@ const WHOLE: &[(&str, &str)] = &[
 
 /// A rule that was typed where it does not belong, or without what belongs around it.
 pub(super) fn rule(words: &[String]) -> Option<Refusal> {
+    let is_rule = |word: &str| Rules::keys().any(|key| word.split('=').next() == Some(key));
+    // A rule that was typed as a flag.
+    let plain = |word: &String| word.strip_prefix("--").filter(|name| is_rule(name)).unwrap_or(word).to_owned();
+    let words: Vec<String> = words.iter().map(plain).collect();
     let has_flags = words.iter().any(|word| word.starts_with("--"));
     let first = words.first().filter(|first| !has_flags && ["config", "rules"].contains(&first.as_str()))?;
     let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();

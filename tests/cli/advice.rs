@@ -113,3 +113,22 @@ fn what_starts_or_resumes_mainnet_is_told_with_what_it_needs() {
         assert!(told.contains(&format!("{confirmed}journal-")), "{args:?}: {told}");
     }
 }
+
+/// Where only one word is wrong, the rest of the command is neither dropped nor taken for something else.
+#[test]
+fn a_word_that_is_not_taken_is_no_other_word() {
+    let place = Place::paper();
+    for (line, told) in [
+        ("key replace --key-stdin --nostore", "--no-store"),
+        ("client add --name bob --out b.key", "client add --out b.key`"),
+        ("check-config explain", "check-config --explain`"),
+        ("config set rules --stop 3", "config set rules stop=3` changes it"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        assert!(said(&place, &args).contains(told), "{line}: {}", said(&place, &args));
+    }
+    let told = said(&place, &["config", "set", "rules", "stop=1", "--dry-run"]);
+    assert!(told.contains("--dry-run") && !told.contains("is meant"), "{told}");
+    let told = said(&place, &["key", "replace", "--key-stdin", "--nostore"]);
+    assert!(!told.contains("key replace --key-stdin < FILE`"), "{told}");
+}
