@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     fn flag(&mut self, word: &OsStr, dashes: &str, name: &str) {
-        let (name, inline) = name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value.into())));
+        let (name, inline) = apart(self.program, dashes, name);
         let exact = if dashes == "--" { ["home", "config"].into_iter().find(|known| *known == name) } else { None };
         if let Some(known) = exact.or_else(|| like(self.program, dashes, name)) {
             let value = inline.or_else(|| self.value()).filter(|value: &OsString| !value.is_empty());
@@ -115,16 +115,14 @@ impl Reader<'_> {
         }
         self.meant.words.push(word.to_owned());
         let (is_known, takes_value) = option(self.program, name).map_or((false, false), |takes| (true, takes));
-        if is_known && !takes_value || inline.is_some() {
+        if is_known {
+            let value = if takes_value && inline.is_none() { self.value() } else { None };
+            self.meant.words.extend(value);
             return;
         }
-        let Some(value) = self.rest.first().filter(|next| self::dashes(&next.to_string_lossy()).is_none()) else {
-            return;
-        };
-        if is_known {
-            let value = self.next();
-            self.meant.words.extend(value);
-        } else if is_folder(value) || dashes == "-" && LETTERS.contains(&name) {
+        let next = || self.rest.first().filter(|next| self::dashes(&next.to_string_lossy()).is_none()).cloned();
+        let Some(value) = inline.or_else(next) else { return };
+        if is_folder(&value) || dashes == "-" && LETTERS.contains(&name) {
             let (flag, value) = (short(&word.to_string_lossy()), short(&value.to_string_lossy()));
             self.doubt(format!("{flag} {value} may stand for one"));
         }
@@ -174,6 +172,22 @@ fn dashes(word: &str) -> Option<(&str, &str)> {
     let name = word.trim_start_matches(is_dash);
     let before = word.strip_suffix(name).filter(|before| !before.is_empty() && !name.is_empty())?;
     Some((before, name))
+}
+
+/// A flag's name and the value that is written into the same word: behind a `=`, or behind the one letter of `-Hk1`.
+fn apart<'a>(program: &Command, dashes: &str, name: &'a str) -> (&'a str, Option<OsString>) {
+    match name.split_once('=') {
+        Some((name, value)) => (name, Some(value.into())),
+        None if dashes == "-"
+            && name.len() > 1
+            && name.starts_with(['H', 'C'])
+            && like(program, dashes, name).is_none() =>
+        {
+            let (letter, value) = name.split_at(1);
+            (letter, Some(value.into()))
+        }
+        None => (name, None),
+    }
 }
 
 /// The flag for home or config that a name was meant for.
