@@ -68,6 +68,12 @@ impl KillFile {
         }
     }
 
+    /// Whether what stands there is a regular file, as a pull makes it.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_file())
+    }
+
     /// The reason: the file's first line, cleaned, at most [`MAX_REASON_LEN`] characters; "kill file present" when
     /// there is none to read. Never waits on a pipe and follows no link.
     #[must_use]

@@ -10,6 +10,7 @@ use super::refusal::Refusal;
 use super::set_up::SignalsBlocked;
 use super::slips::check_no_key;
 use super::usage::check_text;
+use crate::base::files::Replace;
 use crate::home::{Home, generate_key, write_key_file};
 
 #[derive(Debug, clap::Args)]
@@ -24,10 +25,11 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
     check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;
+    home.check_new_file(&out).map_err(Refusal::Home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     // No signal comes between the key's file and the config that lists it.
     let _whole = SignalsBlocked::new();
-    write_key_file(&out, &key).map_err(Refusal::File)?;
+    write_key_file(&out, &key, Replace::No).map_err(Refusal::File)?;
     if let Err(refusal) = locked.add_client(key.address()) {
         // A key that no guard accepts is of no use; what was refused leaves nothing behind.
         _ = fs::remove_file(&out);

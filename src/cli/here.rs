@@ -50,7 +50,7 @@ pub(super) fn behind(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// The same as one command.
-fn command(words: impl Iterator<Item = OsString>) -> String {
+pub(super) fn command(words: impl Iterator<Item = OsString>) -> String {
     let words = behind(words);
     let reads = words.iter().any(|word| word == "--key-stdin");
     let line = words.iter().map(word).collect::<Vec<_>>().join(" ");

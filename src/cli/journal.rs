@@ -7,15 +7,17 @@ use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
 use super::{mainnet, values};
-use crate::base::amount::{cents, percent_of};
+use crate::base::amount::cents;
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
 use crate::base::shell::confirmation;
 use crate::base::text::without_keys;
+use crate::guard::DaysLoss;
 use crate::home::{Config, Home};
 use crate::journal::{self, OpenError, Options, RiskLine, read_risk};
 use crate::record::risk_record::{Init, Resume, RiskRecord};
+use crate::service;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeArgs {
@@ -66,7 +68,7 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
 pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let config = config_of("journal-resume", args, home)?;
-    let owner = crate::service::journal_owner(&config);
+    let owner = service::journal_owner(&config);
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
@@ -82,26 +84,15 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let record = RiskRecord::Resume(Resume { at_ms, venue_ms: Some(venue_ms), equity: Some(equity), note });
     let line = RiskLine { text: record.to_line() };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
-    let still = days_loss(&config, &opened.risk, equity, day_of(venue_ms)).unwrap_or_default();
+    let still = days_loss(&config, home, &opened.risk, equity, day_of(venue_ms)).unwrap_or_default();
     let done = format!("The drawdown halt is cleared; the peak starts anew at {} USDC.", cents(equity));
     report(&format!("{done}\n{still}"), &done)
 }
 
 /// What to say where the day's own loss is at its limit: the next start halts for the rest of the day.
-fn days_loss(config: &Config, records: &[String], equity: Decimal, today: Day) -> Option<String> {
-    let (mut start, mut flowed) = (None, Decimal::ZERO);
-    for record in records.iter().filter_map(|line| RiskRecord::parse(line)) {
-        match record {
-            RiskRecord::Day(day) => (start, flowed) = (Some((day.day, day.equity?)), Decimal::ZERO),
-            RiskRecord::Flow(flow) => flowed = flowed.saturating_add(flow.usd.unwrap_or_default()),
-            _ => {}
-        }
-    }
-    let (_, start) = start.filter(|(day, _)| *day == today.to_string())?;
-    let base = config.equity_cap.map_or(start, |cap| start.min(cap));
-    let loss = start.saturating_add(flowed).saturating_sub(equity);
-    let limit = percent_of(base, config.rules.daily_loss);
-    let is_over = loss >= limit;
+fn days_loss(config: &Config, home: &Home, records: &[String], equity: Decimal, today: Day) -> Option<String> {
+    let DaysLoss { day, loss, limit } = service::days_loss(home, config, records, equity)?;
+    let is_over = day == today && limit > Decimal::ZERO && loss >= limit;
     is_over.then(|| {
         format!(
             "The day's loss is about {} USDC, and its limit {}: a service that starts today halts for the rest \
@@ -242,15 +233,29 @@ mod tests {
     fn a_days_loss_at_its_limit_is_told_of() {
         let config = Config::new(Mode::Paper, Address([1; 20]), Rules::default(), Deployment::default());
         let today = day_of(1_800_000_000_000);
-        let lines = [
-            format!(r#"{{"kind":"day","day":"{today}","equity":"10000"}}"#),
-            r#"{"kind":"flow","type":"deposit","usd":"100"}"#.to_owned(),
-        ];
-        let told = |equity, day| days_loss(&config, &lines, equity, day);
-        assert_eq!(told(dec!(9600.01), today), None);
-        assert!(told(dec!(9600), today).unwrap().contains("about 500.00 USDC, and its limit 500.00"));
-        assert_eq!(told(dec!(1), day_of(1_800_086_400_000)), None);
+        let home = Home::resolve(Some("/nonexistent".into()), None, false).unwrap();
+        let day = format!(r#"{{"kind":"day","day":"{today}","venue_ms":1800000000000,"equity":"10000"}}"#);
+        let flow = |usd: &str, before: &str| {
+            format!(r#"{{"kind":"flow","type":"send","time_ms":1800000001000,"usd":"{usd}","before":{before}}}"#)
+        };
+        let told = |config: &Config, flow: String, equity, day_asked| {
+            days_loss(config, &home, &[day.clone(), flow], equity, day_asked)
+        };
+        let deposit = || flow("100", "null");
+        assert_eq!(told(&config, deposit(), dec!(9595.01), today), None);
+        assert!(
+            told(&config, deposit(), dec!(9595), today).unwrap().contains("about 505.00 USDC, and its limit 505.00")
+        );
+        assert_eq!(told(&config, deposit(), dec!(1), day_of(1_800_086_400_000)), None);
         let capped = Config { equity_cap: Some(dec!(1000)), ..config.clone() };
-        assert!(days_loss(&capped, &lines, dec!(10050), today).unwrap().contains("limit 50.00"));
+        assert!(told(&capped, deposit(), dec!(10050), today).unwrap().contains("limit 50.00"));
+        // The guard's own limit: of what a withdrawal has left, in parts of what there was.
+        let withdrawn = || flow("-6000", "\"10000\"");
+        assert_eq!(told(&config, withdrawn(), dec!(3800.01), today), None);
+        assert!(
+            told(&config, withdrawn(), dec!(3725), today).unwrap().contains("about 275.00 USDC, and its limit 200.00")
+        );
+        let after_a_loss = told(&config, flow("-2000", "\"9700\""), dec!(7000), today).unwrap();
+        assert!(after_a_loss.contains("limit 396.91"), "{after_a_loss}");
     }
 }

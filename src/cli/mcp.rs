@@ -7,10 +7,9 @@ use super::configured::{configured, loaded};
 use super::kill_told::kill_file_at;
 use super::output::say;
 use super::refusal::Refusal;
-use super::{key_stdin, reached, values};
+use super::{key_stdin, kill_place, reached, values};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why, in_own_folder};
-use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::{for_home, word};
 use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file, system_home};
@@ -47,12 +46,13 @@ pub(super) struct Args {
     read_only: bool,
 }
 
-pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+/// Serves; `is_named` tells whether the home was typed.
+pub(super) fn run(args: &Args, home: &Home, is_named: bool) -> Result<(), Refusal> {
     if args.network == Some(Mode::Mainnet) && args.confirm_account.is_none() {
         return Err(Refusal::Flags("--network mainnet asks for --confirm-account with the address of the account"));
     }
     let (url, guard) = guard_url(args.guard_url.as_deref(), home)?;
-    served(args, home, guard).map_err(|refusal| for_guard(refusal, &url))
+    served(args, home, is_named, guard).map_err(|refusal| for_guard(refusal, &url))
 }
 
 /// The refusal with its commands for the home of the guard that answers there.
@@ -65,13 +65,15 @@ fn for_guard(refusal: Refusal, url: &str) -> Refusal {
     }
 }
 
-fn served(args: &Args, home: &Home, guard: GuardUrl) -> Result<(), Refusal> {
+fn served(args: &Args, home: &Home, is_named: bool, guard: GuardUrl) -> Result<(), Refusal> {
     let key = key(args)?;
-    let kill_file =
-        args.kill_file.clone().map(|file| std::path::absolute(in_own_folder(file, system_home))).transpose();
-    let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
+    let named = Some(home).filter(|_| is_named);
+    let kill_file = args.kill_file.as_deref().map(|file| kill_place::checked(file, named)).transpose()?;
+    let of_file = kill_file.as_ref().and_then(|file| file.path().parent());
+    let home_dir = named.map(Home::dir).or(of_file).map(Path::to_owned);
     let (network, account) = (args.network, args.confirm_account);
-    serve(Options { guard, key, network, account, own: own(home), kill_file, read_rules }).map_err(Refusal::Mcp)
+    serve(Options { guard, key, network, account, own: own(home), kill_file, home: home_dir, read_rules })
+        .map_err(Refusal::Mcp)
 }
 
 /// The account of this home and its API wallet, whose keys are no agent's. A home that cannot be read has none.

@@ -26,12 +26,21 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
         (ErrorKind::InvalidValue, ["completions", shell, ..]) if is(error, shell) => {
             format!("there are none for {:?}: `svc-guard completions bash`, zsh or fish", short(shell))
         }
+        // One letter apart from a flag that there is: the parser names that.
+        (ErrorKind::UnknownArgument, ["key", ..]) if nearest(named(error), ["__no_store"].into_iter()).is_some() => {
+            return None;
+        }
         (ErrorKind::UnknownArgument, ["client", "add", rest @ ..]) => in_its_place(error, rest, "client add --out"),
         (ErrorKind::UnknownArgument, ["key", "check", rest @ ..]) => {
             in_its_place(error, rest, "key check --key-stdin <")
         }
         (ErrorKind::UnknownArgument, ["key", "replace", rest @ ..]) => {
             in_its_place(error, rest, "key replace --key-stdin <")
+        }
+        (ErrorKind::UnknownArgument, ["check-config", word, ..])
+            if nearest(word, ["explain"].into_iter()).is_some() =>
+        {
+            format!("{:?} is not taken there; `svc-guard check-config --explain` is meant", short(word))
         }
         (ErrorKind::UnknownArgument, ["check-config", file, ..]) if !file.starts_with('-') => {
             format!(
@@ -108,7 +117,7 @@ fn after<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
 /// A file that was given without its flag, or behind one that the command has not.
 fn in_its_place(error: &clap::Error, rest: &[&str], command: &str) -> String {
     let with_value = rest.iter().find_map(|word| word.strip_prefix("--")?.split_once('=')).map(|(_, file)| file);
-    let file = with_value.or_else(|| rest.iter().find(|word| !word.starts_with('-')).copied());
+    let file = after(rest, "--out").or(with_value).or_else(|| rest.iter().find(|word| !word.starts_with('-')).copied());
     let given = named(error).split('=').next().unwrap_or_default();
     let file = file.map_or_else(|| "FILE".to_owned(), shell_word);
     format!("{:?} is not taken there; a file is given by `svc-guard {command} {file}`", short(given))

@@ -14,13 +14,16 @@ mod equity;
 mod explain;
 mod health;
 mod here;
+mod home_meant;
 mod init;
 mod journal;
+mod kept_aside;
 mod key_check;
 mod key_replace;
 mod key_stdin;
 mod kill;
 mod kill_disk;
+mod kill_place;
 mod kill_told;
 mod kill_ways;
 mod listed;
@@ -48,22 +51,22 @@ mod set_up;
 mod slips;
 mod start;
 mod terminal;
+mod unread_line;
 mod usage;
 mod values;
 mod waiting;
 mod wallet;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use output::{say, unwritten};
 use refusal::Refusal;
-use renamed_commands::Named;
 
-use crate::home::{Home, local_url};
+use crate::home::Home;
 
 /// A guard between a trading bot and its venue: judges every request against its owner's rules.
 #[derive(Debug, Parser)]
@@ -146,91 +149,36 @@ pub fn main() -> ExitCode {
     if let Some(done) = kill_disk::served(std::env::args_os()) {
         return done;
     }
-    here::typed(&std::env::args_os().collect::<Vec<_>>());
+    let typed: Vec<OsString> = std::env::args_os().collect();
     let done = match Cli::try_parse() {
-        Ok(cli) => match here::twice(std::env::args_os()) {
-            Some((flag, values)) => Err(two_places(&cli.command, flag, &values)),
-            None => cli.run(),
-        },
-        Err(error) if usage::is_answer(&error) && one_dash().is_none() => {
+        Ok(cli) => {
+            here::typed(&typed);
+            match here::twice(typed.iter().cloned()) {
+                Some((flag, values)) => {
+                    Err(unread_line::two_places(matches!(cli.command, Command::Kill(_)), flag, &values))
+                }
+                None => cli.run(),
+            }
+        }
+        Err(error) if usage::is_answer(&error) && unread_line::one_dash(&Cli::command(), &typed).is_none() => {
             let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             match error.print().and_then(|()| std::io::stdout().flush()) {
                 Ok(()) => return code,
                 Err(error) => Err(unwritten(error)),
             }
         }
-        Err(error) => Err(not_read(&error)),
+        Err(error) => Err(unread_line::refusal(&Cli::command(), error, &typed)),
     };
     match done {
         Ok(()) | Err(Refusal::ReaderGone) => ExitCode::SUCCESS,
         Err(refusal) => {
             // A failure while running is in the log already; writing it again could block on a reader.
             if !refusal.is_logged() {
-                let words = slips::words(std::env::args_os());
+                let words = slips::words(typed.into_iter());
                 say(&usage::shown(&refusal::told(&refusal.to_string(), &words)));
             }
             ExitCode::from(refusal.exit_code())
         }
-    }
-}
-
-/// The refusal of two homes or configs in one command.
-fn two_places(command: &Command, flag: &str, [one, other]: &[PathBuf; 2]) -> Refusal {
-    let told = format!(
-        "{flag} is given twice, as {} and as {}, and one of them is meant: leave the other out",
-        one.display(),
-        other.display()
-    );
-    // Who pulls the switch must not think that it was pulled.
-    match command {
-        Command::Kill(_) => Refusal::KillNotRead(told, slips::reason(&slips::words(std::env::args_os()))),
-        _ => Refusal::Given(told),
-    }
-}
-
-/// The refusal of an option that begins with one dash only.
-fn one_dash() -> Option<Refusal> {
-    usage::one_dash(&<Cli as CommandFactory>::command(), std::env::args_os())
-}
-
-/// The refusal of a command line that cannot be read.
-fn not_read(error: &clap::Error) -> Refusal {
-    let words = slips::words(std::env::args_os());
-    let program = <Cli as CommandFactory>::command();
-    let home = || {
-        let (dir, config) = here::named(std::env::args_os());
-        Home::resolve(environment::home(dir), config, false).ok()
-    };
-    let other = || {
-        let mode = home().and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
-        usage::refusal(error, slips::whole(&program, error, &words, mode).or_else(|| nearly::corrected(error, &words)))
-    };
-    let refusal = match error.kind() {
-        ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
-        _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
-        _ => {
-            let slip = one_dash().or_else(|| slips::rule(&words)).or_else(|| slips::key(error, &words));
-            let named = || home().as_ref().map(named);
-            let slip = slip.or_else(|| nearly::flag(&program, error, &words, || named()?.mode));
-            let slip = slip.or_else(|| misplaced::word(error, &words));
-            let slip = slip.or_else(|| renamed_commands::replacement(error, &words, named));
-            slip.or_else(|| nearly::command(&program, error, &words, named)).unwrap_or_else(other)
-        }
-    };
-    // Who pulls the switch must not think that it was pulled.
-    let is_kill = here::is_kill(std::env::args_os()) || slips::is_kill(error, &words);
-    if is_kill { Refusal::KillNotRead(refusal.to_string(), slips::reason(&words)) } else { refusal }
-}
-
-/// The home that was named, for whoever looks for a command that there is not.
-fn named(home: &Home) -> Named {
-    let config = configured::configured(home).ok();
-    let listen = configured::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(reached::USUAL);
-    Named {
-        mode: config.map(|config| config.mode),
-        config: home.config_file(),
-        kill_file: home.kill_file().path().to_owned(),
-        url: local_url(listen),
     }
 }
 
@@ -239,6 +187,7 @@ impl Cli {
         // An agent's client starts `mcp` in an environment that nobody watches, so it reads none of it.
         let from_system = matches!(self.command, Command::Mcp(_));
         let dir = if from_system { self.home } else { environment::home(self.home) };
+        let is_named = dir.is_some();
         let home = Home::resolve(dir, self.config, from_system).map_err(Refusal::Home)?;
         check_place(&home, &self.command)?;
         match self.command {
@@ -257,7 +206,7 @@ impl Cli {
             Command::Report(args) => report::run(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig(args) => check_config::run(&args, &home),
-            Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Mcp(args) => mcp::run(&args, &home, is_named),
             Command::Notify(args) => notify::run(args, &home),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }

@@ -112,6 +112,10 @@ fn value(verb: &str, rest: &[&str]) -> Option<String> {
         .map_or((first.trim_start_matches('-'), None), |(name, value)| (name, Some(value)));
     let known = VALUES.iter().copied().take(if verb == "set" { SETTABLE } else { VALUES.len() });
     let meant = nearest(name, known)?;
+    // What is wrong stands behind the value: without it the command would do more than was asked for, or less.
+    if *first == meant && behind.len() > 1 {
+        return None;
+    }
     if verb == "get" {
         return Some(format!("`svc-guard config get {meant}` is meant"));
     }
@@ -126,6 +130,7 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
     while let Some(typed) = rest.next() {
         let (flag, inline) = typed.split_once('=').map_or((typed, None), |(flag, value)| (flag, Some(value)));
         let is_report = command == "report";
+        let is_change = matches!(command, "journal-init" | "journal-resume");
         let before = line.len();
         let mut value = || inline.or_else(|| rest.next_if(|next| !next.starts_with("--")));
         match flag {
@@ -156,6 +161,9 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
                 put(&mut line, flag, meant);
                 is_other |= meant != given;
                 continue;
+            }
+            "--reason" | "--message" | "--why" | "--comment" if is_change => {
+                put(&mut line, "--note", value().unwrap_or("TEXT"));
             }
             "--network" | "--net" => put(&mut line, "--mode", value().unwrap_or("MODE")),
             mode if mode.parse::<Mode>().is_ok() => put(&mut line, "--mode", mode),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::kill_ways::{Ways, by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
-use super::{here, one_rule, reached};
+use super::{here, kept_aside, one_rule, reached};
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
@@ -104,8 +104,8 @@ pub(super) enum Refusal {
     Empty(PathBuf),
     /// The home holds no key for a mode that needs one (the file, the mode).
     #[error(
-        "{0} does not exist, and {1} needs the API wallet's key: store it with `svc-guard key replace --key-stdin < FILE`, \
-         or give it at this start with --key-stdin or --key-file FILE"
+        "{0} does not exist, and {1} needs the API wallet's key: {aside}store it with `svc-guard key replace --key-stdin < FILE`, \
+         or give it at this start with --key-stdin or --key-file FILE", aside = kept_aside::way_back(.0)
     )]
     NoKeyFile(PathBuf, Mode),
     /// A report that cannot be made (why).
@@ -229,6 +229,9 @@ pub(super) enum Refusal {
          until all is closed"
     )]
     KillNotRead(String, String),
+    /// The same where it is not certain which guard's switch was meant (why it cannot be read, why it is not certain).
+    #[error("the kill switch is NOT pulled by this: {0}; {unsure}", unsure = unsure(.1))]
+    KillOfWhich(String, String),
     /// The kill switch is pulled, and no running guard looks at it (the file, that it is pulled, where one does run, what starts
     /// one that sends).
     #[error(
@@ -327,7 +330,7 @@ const NOTIFY_EXAMPLE: &str = "/usr/share/doc/svc-guard/examples/notify.toml";
 fn no_set_up(config: &Path) -> &'static str {
     match config.parent() {
         _ if config.exists() => "holds no set-up",
-        Some(home) if !home.exists() => {
+        Some(home) if home != Path::new("") && !home.exists() => {
             "does not exist, nor does its folder; where that was moved, --home names its place of today"
         }
         _ => "does not exist",
@@ -351,6 +354,14 @@ pub(super) fn told(refusal: &str, words: &[String]) -> String {
         }
         _ => refusal.to_owned(),
     }
+}
+
+/// Asks which home is meant: a command that is proposed would act on one of them, perhaps the wrong one.
+pub(super) fn unsure(why: &str) -> String {
+    format!(
+        "which home is meant is not certain: {why}; name it by --home DIR, and another config than its guard.toml by --config FILE, \
+         right behind the program's name"
+    )
 }
 
 /// All of them in one line.

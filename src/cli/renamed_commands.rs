@@ -32,7 +32,12 @@ pub(super) fn replacement(
         ErrorKind::InvalidSubcommand => {
             let name = named(ContextKind::InvalidSubcommand)?;
             let group = words.first().map(String::as_str).filter(|group| *group != name);
-            command(group, name, home)
+            let behind = words.get(1).filter(|word| group.is_none() && !word.starts_with('-')).map(String::as_str);
+            let known = behind.filter(|behind| in_group(name, behind).is_some());
+            match known {
+                Some(behind) => command(Some(name), behind, home),
+                None => command(group, name, home),
+            }
         }
         ErrorKind::UnknownArgument => flag(named(ContextKind::InvalidArg)?),
         _ => None,
@@ -75,7 +80,7 @@ fn alone(name: &str) -> Option<(String, String)> {
         "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
         "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
         "version" => (name, "`svc-guard --version`".to_owned()),
-        "resume" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
+        "resume" | "unpause" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
         "reset" | "clear" => (
             name,
             "`svc-guard journal-resume --mode MODE --note TEXT`, which clears a drawdown halt with the service stopped, or \
@@ -124,6 +129,10 @@ fn in_group(group: &str, name: &str) -> Option<String> {
                 .to_owned()
         }
         ("key", "add" | "set" | "new" | "rotate" | "change") => "`svc-guard key replace --key-stdin < FILE`".to_owned(),
+        ("journal", "resume" | "reset" | "clear") => "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned(),
+        ("journal", "init" | "start" | "new") => "`svc-guard journal-init --mode MODE --note TEXT`".to_owned(),
+        ("journal", "show" | "print" | "list") => "`svc-guard journal-show --mode MODE`".to_owned(),
+        ("rules", "show" | "get" | "list" | "print" | "export") => "`svc-guard config get rules`".to_owned(),
         ("key", "show" | "list" | "get") => {
             "`svc-guard key check --key-stdin < FILE`, which prints a key's address; no key is ever shown".to_owned()
         }

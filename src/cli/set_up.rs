@@ -1,8 +1,11 @@
 //! Setting a home up, whole or not at all: folders, keys, risk journal, and last the config, which makes it count.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::configured::is_running;
+use super::kept_aside::free_name;
 use super::one_rule;
 use super::output::say;
 use super::refusal::Refusal;
@@ -63,10 +66,10 @@ impl Stored {
         there && fs::symlink_metadata(home.sealed_key_file()).is_err()
     }
 
-    fn write(&self, path: &Path) -> Result<(), FileError> {
+    fn write(&self, path: &Path, replace: Replace) -> Result<(), FileError> {
         match self {
-            Self::File(key) => write_key_file(path, key),
-            Self::HostCreds(sealed) => write_sealed_key_file(path, sealed),
+            Self::File(key) => write_key_file(path, key, replace),
+            Self::HostCreds(sealed) => write_sealed_key_file(path, sealed, replace),
         }
     }
 }
@@ -104,7 +107,9 @@ impl SetUp<'_> {
             notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }
         if let Some(out) = &self.client_key_out {
-            write_key_file(out, &client).map_err(Refusal::File)?;
+            // Again, for the home was made just now, perhaps.
+            self.home.check_new_file(out).map_err(Refusal::Home)?;
+            write_key_file(out, &client, Replace::No).map_err(Refusal::File)?;
             rollback.made.push(out.clone());
         }
         // Mainnet's is a person's to start, with a word for it.
@@ -132,6 +137,16 @@ impl SetUp<'_> {
     fn not_kept(&self) -> Vec<String> {
         let LoadedConfig::SetUp(earlier) = &self.found else { return Vec::new() };
         let mut notes = Vec::new();
+        let (was, is) = (earlier.mode, self.config.mode);
+        if was != is {
+            notes.push(format!(
+                "mode was {was} and is {is} now: from its next start on what {was} holds is guarded by nobody; `svc-guard init --force \
+                 --network {was}` sets it up for that again, and `svc-guard --home DIR init` sets another home up"
+            ));
+        }
+        if is_running(self.home) {
+            notes.push("a guard runs on this home, and goes on as it was started until it is started again".to_owned());
+        }
         if !earlier.auth.clients.is_empty() {
             notes.push(format!("{} earlier client keys are no longer accepted", earlier.auth.clients.len()));
         }
@@ -192,35 +207,30 @@ pub(super) fn replace_key(
 }
 
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
-/// name.
+/// name. It stays in its place until the new one is there: a command that is cut off leaves one of the two.
 fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
-    for earlier in [home.key_file(), home.sealed_key_file()] {
-        if fs::symlink_metadata(&earlier).is_err() {
-            continue;
-        }
-        if !force {
-            return Err(Refusal::KeyStands(earlier));
-        }
-        let aside = free_name(&earlier);
-        fs::rename(&earlier, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
-        notes.push(format!("the earlier API wallet key is kept in {}", aside.display()));
-        rollback.moved.push((aside, earlier));
-    }
     let path = stored.path(home);
-    stored.write(&path).map_err(Refusal::File)?;
-    rollback.made.push(path);
-    Ok(notes)
-}
-
-/// The first name of the form `path.old-N` that is free. The home is locked meanwhile.
-fn free_name(path: &Path) -> PathBuf {
-    let name = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".old-{number}"));
-        PathBuf::from(name)
+    let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
+    let earlier: Vec<PathBuf> = [home.key_file(), home.sealed_key_file()].into_iter().filter(is_there).collect();
+    if let Some(stands) = earlier.iter().find(|_| !force) {
+        return Err(Refusal::KeyStands(stands.clone()));
+    }
+    let mut aside = |earlier: &Path, put: fn(&Path, &Path) -> io::Result<()>| {
+        let aside = free_name(earlier);
+        put(earlier, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
+        notes.push(format!("the earlier API wallet key is kept in {}", aside.display()));
+        rollback.moved.push((aside, earlier.to_owned()));
+        Ok(())
     };
-    (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
+    let (same, other): (Vec<PathBuf>, Vec<PathBuf>) = earlier.into_iter().partition(|earlier| *earlier == path);
+    same.iter().try_for_each(|same| aside(same, |from, to| fs::hard_link(from, to)))?;
+    stored.write(&path, if same.is_empty() { Replace::No } else { Replace::Yes }).map_err(Refusal::File)?;
+    other.iter().try_for_each(|other| aside(other, |from, to| fs::rename(from, to)))?;
+    if same.is_empty() {
+        rollback.made.push(path);
+    }
+    Ok(notes)
 }
 
 /// While this lives, the signals that would end the program wait, so that none leaves half of a set-up, or a client whose key
@@ -269,7 +279,8 @@ impl Drop for Rollback {
             _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
         }
         for (from, to) in self.moved.iter().rev() {
-            _ = fs::rename(from, to);
+            // Of two names of one file a rename removes none.
+            _ = fs::rename(from, to).and_then(|()| fs::remove_file(from));
         }
         if let Some((home, permissions)) = self.home.take() {
             _ = fs::set_permissions(home, permissions);

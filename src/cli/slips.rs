@@ -11,12 +11,16 @@ use super::{here, one_rule};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
+use crate::rules::Rules;
 
 /// Hex digits of a key.
 const KEY_DIGITS: usize = 64;
 
-/// What a person may type to release it.
-const RELEASES: [&str; 2] = ["release", "unkill"];
+/// Words that a person may type to have it released, alone or behind `kill`.
+const RELEASES: [&str; 7] = ["off", "release", "unkill", "un_kill", "reset", "clear", "undo"];
+
+/// Words of no command that go on with the trade: a reason behind one of them is none for a kill.
+const GOES_ON: [&str; 8] = ["release", "unkill", "resume", "reset", "clear", "start", "restart", "unpause"];
 
 /// A whole command for each that needs more than its name. What a kill needs is always told.
 const WHOLE: &[(&str, &str)] = &[
@@ -40,20 +44,28 @@ const WHOLE: &[(&str, &str)] = &[
 
 /// A rule that was typed where it does not belong, or without what belongs around it.
 pub(super) fn rule(words: &[String]) -> Option<Refusal> {
+    let is_rule = |word: &str| Rules::keys().any(|key| word.split('=').next() == Some(key));
+    // A rule that was typed as a flag.
+    let plain = |word: &String| word.strip_prefix("--").filter(|name| is_rule(name)).unwrap_or(word).to_owned();
+    let words: Vec<String> = words.iter().map(plain).collect();
     let has_flags = words.iter().any(|word| word.starts_with("--"));
     let first = words.first().filter(|first| !has_flags && ["config", "rules"].contains(&first.as_str()))?;
     let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();
-    for before in ["set", "rules"] {
-        _ = rest.next_if_eq(&before);
-    }
+    while rest.next_if(|word| ["set", "rules"].contains(word)).is_some() {}
     let mut typed = rest.next()?.to_owned();
     let has_value = one_rule::meant(&typed).is_some_and(|change| !change.ends_with("=VALUE"));
     if !has_value {
         rest.next().into_iter().for_each(|value| typed.push_str(&format!("={value}")));
     }
-    while typed.ends_with(',') {
-        let Some(more) = rest.next() else { break };
+    let is_list = typed.starts_with("markets");
+    while let Some(more) = rest.next_if(|_| is_list || typed.ends_with(',')) {
+        typed.push_str(if typed.ends_with(',') || more.starts_with(',') { "" } else { "," });
         typed.push_str(more);
+    }
+    if let Some(more) = rest.next().and_then(one_rule::meant).filter(|more| more.ends_with("=VALUE")) {
+        let more = rest.next().map(|value| more.replace("VALUE", value));
+        let both: Option<Vec<String>> = [one_rule::meant(&typed), more].into_iter().collect();
+        return both.map(|both| Refusal::Given(one_by_one(&both)));
     }
     let changes: Vec<String> = words.iter().filter(|word| word.contains('=')).cloned().collect();
     if one_rule::several(&changes.join(" ")).len() > 1 {
@@ -92,21 +104,49 @@ fn is_key(word: &str) -> bool {
 }
 
 /// Whether a command that there is not was to pull the kill switch.
-pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
+pub(super) fn is_kill(program: &Command, error: &clap::Error, words: &[String]) -> bool {
     let suggested = match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::Strings(names)) => names.iter().any(|name| name == "kill"),
         Some(ContextValue::String(name)) => name == "kill",
         _ => false,
     };
     let typed = words.iter().find(|word| !word.starts_with('-')).map(|word| word.to_ascii_lowercase());
-    if typed.as_deref().is_some_and(|typed| RELEASES.contains(&typed)) {
+    if typed.as_deref().is_some_and(|typed| GOES_ON.contains(&typed) || is_other_command(program, typed)) {
         return false;
     }
-    let is_like = typed.is_none_or(|typed| typed.starts_with("kil") || nearest(&typed, ["kill"].into_iter()).is_some());
-    // No other command is given a reason.
-    let has_reason = words.iter().any(|word| word == "--reason" || word.starts_with("--reason="));
+    let is_like = typed.is_none_or(|typed| is_like_kill(&typed));
+    let has_reason = has_reason(words);
     let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
     error.kind() == ErrorKind::InvalidSubcommand && (suggested || is_like) || is_unknown && has_reason
+}
+
+fn is_like_kill(typed: &str) -> bool {
+    typed.starts_with("kil") || nearest(typed, ["kill"].into_iter()).is_some()
+}
+
+fn is_other_command(program: &Command, typed: &str) -> bool {
+    program.find_subcommand(typed).is_some_and(|command| command.get_name() != "kill")
+}
+
+fn has_reason(words: &[String]) -> bool {
+    words.iter().any(|word| word == "--reason" || word.starts_with("--reason="))
+}
+
+/// The name of what was wanted by a kill that is none: its release, or a look at it.
+pub(super) fn instead_of_kill(words: &[String]) -> Option<&'static str> {
+    let mut typed = words.iter().map(|word| word.trim_start_matches('-').to_ascii_lowercase().replace('-', "_"));
+    let first = typed.find(|word| word != "help")?;
+    if ["unkill", "un_kill"].into_iter().any(|name| nearest(&first, [name].into_iter()).is_some()) {
+        return Some("unkill");
+    }
+    if !is_like_kill(&first) || has_reason(words) {
+        return None;
+    }
+    match typed.next()?.as_str() {
+        word if RELEASES.contains(&word) => Some("unkill"),
+        "status" | "state" => Some("status"),
+        _ => None,
+    }
 }
 
 /// The reason that was typed for a kill: whatever stands there and is no flag, or the word for one.
@@ -229,21 +269,22 @@ mod tests {
     fn what_was_to_kill_is_known_by_its_like_and_its_reason() {
         let is_kill = |line: &str| {
             let error = Cli::try_parse_from(format!("svc-guard {line}").split(' ')).unwrap_err();
-            super::is_kill(&error, &typed(line))
+            super::is_kill(&Cli::command(), &error, &typed(line))
         };
-        for line in [
-            "kil --reason x",
-            "Kill --reason x",
-            "KILL",
-            "killswitch",
-            "stop --reason x",
-            "--reason x",
-            "kll",
-            "run --reason x",
-        ] {
+        for line in ["kil --reason x", "Kill --reason x", "KILL", "killswitch", "stop --reason x", "--reason x", "kll"]
+        {
             assert!(is_kill(line), "{line}");
         }
-        for line in ["nonsense", "status", "journal-init --reaso x", "config kill", "unkill", "release --reason x"] {
+        for line in [
+            "nonsense",
+            "status",
+            "journal-init --reaso x",
+            "config kill",
+            "unkill",
+            "release --reason x",
+            "run --reason x",
+            "resume --reason x",
+        ] {
             assert!(!is_kill(line), "{line}");
         }
     }

@@ -69,6 +69,23 @@ pub(super) fn with_key(config: &Config) -> String {
     format!("{} < FILE", on_stdin(config))
 }
 
+/// A text with its commands made whole that mainnet asks a person's word for, and the key.
+pub(super) fn confirmed(text: &str, home: &Home, config: &Config) -> String {
+    const RUN: &str = "svc-guard run --network mainnet";
+    let needs_word = |part: &str| {
+        ["svc-guard journal-init ", "svc-guard journal-resume "].iter().any(|command| part.starts_with(command))
+    };
+    let word = confirmation(config.account);
+    let parts = text.split('`').enumerate().map(|(place, part)| match part {
+        _ if place % 2 == 0 => part.to_owned(),
+        RUN => command(home, config),
+        part if needs_word(part) => format!("{word}{part}"),
+        part if part.starts_with(RUN) && !part.contains("--key-") => format!("{word}{part} --key-stdin < FILE"),
+        part => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
 /// Whether the home is the packaged service's, which a unit starts.
 pub(super) fn is_packaged(home: &Home) -> bool {
     home.dir() == Path::new(SERVICE_HOME)

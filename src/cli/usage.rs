@@ -96,7 +96,8 @@ pub(super) fn readable(word: &OsStr) -> String {
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.
 pub(super) fn shown(text: &str) -> String {
     // A command without the whole of its rules could not be typed again.
-    let most = |word: &str| if word.starts_with(CODE_PREFIX) { MAX_CODE } else { MAX_WORD };
+    let is_code = |word: &str| word.trim_start_matches(['"', '\'']).starts_with(CODE_PREFIX);
+    let most = |word: &str| if is_code(word) { MAX_CODE } else { MAX_WORD };
     let words: Vec<String> = without_keys(text).split(' ').map(|word| visible(word, most(word))).collect();
     visible(&words.join(" "), MAX_TEXT)
 }

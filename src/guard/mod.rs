@@ -32,6 +32,7 @@ pub use effects::{Answer, Command, Decided, Effects, Read, Record, RiskLine, Sen
 pub use feed_news::{FeedCommand, FeedFigures, FeedNews, Pace};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use reply::{Verdict, unrecorded};
+pub use report::days_loss::DaysLoss;
 pub use report::gauges::{Gauges, Money, OWNERS, RISK_STATES};
 pub use report::measured::Measured;
 pub use state::guard::Guard;

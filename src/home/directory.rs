@@ -66,6 +66,12 @@ pub enum HomeError {
     /// Others can replace the files in it (the mode).
     #[error("{0} has mode {1:04o}, so others can replace the files in it; run `chmod 1733 {word}`", word = word(.0))]
     Exposed(PathBuf, u32),
+    /// A new file was named where the home has something of its own (the file, the home).
+    #[error(
+        "{0} is a name that the home uses itself, and what is written there would be taken for the home's own: name a file \
+         outside of the home, or another one in it, as {bot}", bot = .1.join("bot.key").display()
+    )]
+    Taken(PathBuf, PathBuf),
     /// Another command is changing it.
     #[error("another command is changing {0}; try again when it is done")]
     Busy(PathBuf),

@@ -142,23 +142,23 @@ fn fill(mut stream: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Writes a key to a new file that only its owner can read; an existing file is never replaced.
+/// Writes a key to a file that only its owner can read.
 ///
 /// # Errors
-/// When the file exists or the system refuses; nothing is left behind then.
-pub fn write_key_file(path: &Path, key: &SecretKey) -> Result<(), FileError> {
+/// When the file exists and must not be replaced, or the system refuses; nothing is left behind then.
+pub fn write_key_file(path: &Path, key: &SecretKey, replace: Replace) -> Result<(), FileError> {
     let mut text = Zeroizing::new(Vec::with_capacity(MAX_KEY_TEXT));
     text.extend_from_slice(key.reveal().as_bytes());
     text.push(b'\n');
-    write_whole(path, &text, KEY_MODE, Replace::No)
+    write_whole(path, &text, KEY_MODE, replace)
 }
 
-/// Writes a sealed key to a new file that only its owner can read; an existing file is never replaced.
+/// Writes a sealed key to a file that only its owner can read.
 ///
 /// # Errors
-/// When the file exists or the system refuses; nothing is left behind then.
-pub fn write_sealed_key_file(path: &Path, sealed: &[u8]) -> Result<(), FileError> {
-    write_whole(path, sealed, KEY_MODE, Replace::No)
+/// When the file exists and must not be replaced, or the system refuses; nothing is left behind then.
+pub fn write_sealed_key_file(path: &Path, sealed: &[u8], replace: Replace) -> Result<(), FileError> {
+    write_whole(path, sealed, KEY_MODE, replace)
 }
 
 /// A fresh key from the system's random source.

@@ -19,6 +19,12 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 /// The listen address that was likely meant by a text that is none: of a port alone, or of an address alone.
 #[must_use]
 pub fn likely_listen(text: &str) -> SocketAddr {
+    // A text of colons and numbers alone is an address too, and its last group the port that was meant.
+    if let Some((head @ ("::1" | "::"), port)) = text.rsplit_once(':')
+        && let (Ok(ip), Ok(port)) = (head.parse(), port.parse())
+    {
+        return SocketAddr::new(ip, port);
+    }
     let address = [text, text.trim_matches(['[', ']'])].iter().find_map(|text| text.parse::<IpAddr>().ok());
     let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).filter(|_| address.is_none());
     SocketAddr::new(address.unwrap_or(DEFAULT_LISTEN.ip()), port.unwrap_or(DEFAULT_LISTEN.port()))
@@ -36,6 +42,8 @@ mod tests {
             ("10.0.0.1", "10.0.0.1:8547"),
             ("::1", "[::1]:8547"),
             ("[::1]", "[::1]:8547"),
+            ("::1:8548", "[::1]:8548"),
+            (":::8548", "[::]:8548"),
             ("there", "127.0.0.1:8547"),
             ("70000", "127.0.0.1:8547"),
         ] {

@@ -16,6 +16,7 @@ mod load;
 mod pairing;
 mod parse;
 mod render;
+mod taken;
 
 pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};

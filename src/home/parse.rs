@@ -26,10 +26,8 @@ const MAX_REASON_LEN: usize = 200;
 /// Longest value repeated in an error.
 const MAX_SHOWN: usize = 60;
 
-/// What stands in the place of a code of rules.
-const NO_CODE: &str = "must be an sr1_ code in quotes, which `svc-guard init` wrote there; a table of rules stands in a file of \
-                       its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard config set rules @FILE` \
-                       later, and one rule is changed by `svc-guard config set rules stop=1.5`";
+/// The way out of a config that lacks a key: commands that would write it read it first.
+const MISSING: &str = "is missing; add it by hand, as guard.toml(5) lists it, or move the file away, and `svc-guard init` writes a whole one";
 
 /// Why a config's text is refused, before its path is known.
 #[derive(Debug)]
@@ -111,7 +109,7 @@ fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
     let mode = top.required("mode", str::parse::<Mode>);
     let account = top.required("account", parse_address);
     let rules = top.required("rules", |code| match Rules::from_code(code) {
-        Err(_) if !code.starts_with(CODE_PREFIX) => Err(NO_CODE.to_owned()),
+        Err(_) if !code.starts_with(CODE_PREFIX) => Err(no_code()),
         read => read.map_err(|error| error.to_string()),
     });
     let account_network = top.text("account_network", str::parse::<Network>);
@@ -146,6 +144,16 @@ fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
     };
     top.problems.extend(disagreements(&config));
     Some(config)
+}
+
+/// What stands in the place of a code of rules. The commands that change them read the one that is there first.
+fn no_code() -> String {
+    format!(
+        "must be an sr1_ code in quotes, which `svc-guard init` wrote there; every default is rules = \"{}\", and with that in its \
+         place `svc-guard config set rules @FILE` takes a table of rules from a file of its own, `svc-guard config set rules stop=1.5` one \
+         rule",
+        Rules::default().to_code()
+    )
 }
 
 /// Keys that are right each for itself but not together.
@@ -243,7 +251,7 @@ impl Section<'_> {
         let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
-            _ if key == "rules" => Err(NO_CODE.to_owned()),
+            _ if key == "rules" => Err(no_code()),
             _ => Err("must be text in quotes".to_owned()),
         };
         read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()
@@ -251,7 +259,7 @@ impl Section<'_> {
 
     fn required<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         if !self.table.contains_key(key) {
-            self.refuse(key, None, "is missing; `svc-guard init` writes a whole config".to_owned());
+            self.refuse(key, None, MISSING.to_owned());
         }
         self.text(key, read)
     }

@@ -3,6 +3,7 @@
 //! Before each trade the guard is checked against those requirements anew: another one may listen there by now.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -68,6 +69,8 @@ pub(super) struct Context {
     pub(super) key: Option<SecretKey>,
     pub(super) requirements: GuardRequirements,
     pub(super) kill_file: Option<KillFile>,
+    /// The guard's home by the command line.
+    home: Option<PathBuf>,
     read_rules: ReadRules,
     /// The kill file that the guard watches, by its last status.
     watched: Mutex<Option<String>>,
@@ -85,6 +88,7 @@ impl Context {
         key: Option<SecretKey>,
         requirements: GuardRequirements,
         kill_file: Option<KillFile>,
+        home: Option<PathBuf>,
         read_rules: ReadRules,
     ) -> Self {
         Self {
@@ -92,6 +96,7 @@ impl Context {
             key,
             requirements,
             kill_file,
+            home,
             read_rules,
             watched: Mutex::default(),
             busy: Mutex::default(),
@@ -109,6 +114,13 @@ impl Context {
     /// The kill file that the guard watches, where it said so.
     pub(super) fn watched_kill_file(&self) -> Option<String> {
         lock(&self.watched).clone()
+    }
+
+    /// The guard's home, by what it said or else by the command line; empty where nobody knows.
+    pub(super) fn home(&self) -> String {
+        let watched = self.watched_kill_file().map(PathBuf::from);
+        let home = watched.as_deref().and_then(Path::parent).or(self.home.as_deref());
+        home.and_then(Path::to_str).unwrap_or_default().to_owned()
     }
 
     /// The guard's status.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
@@ -38,6 +38,8 @@ pub struct Options {
     pub own: Vec<Address>,
     /// The kill file to write where the guard does not take a kill.
     pub kill_file: Option<KillFile>,
+    /// The guard's home, as far as it is known before the guard is asked: a command for a person names it.
+    pub home: Option<PathBuf>,
     /// Reads the code of the owner's rules that the guard's status has.
     pub read_rules: ReadRules,
 }
@@ -71,7 +73,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
         return Err(RunError::NoClientKey(own));
     }
     let requirements = GuardRequirements { network: options.network, account: options.account, signer };
-    let context = Context::new(guard, key, requirements, options.kill_file, options.read_rules);
+    let context = Context::new(guard, key, requirements, options.kill_file, options.home, options.read_rules);
     check_guard(&context)?;
     serve(BufReader::new(input), context)
 }

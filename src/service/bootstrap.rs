@@ -1,9 +1,11 @@
 //! The core at start: its settings from the config, its memory from the journal.
 
+use rust_decimal::Decimal;
+
 use super::reporting::recent_events::RecentEvents;
 use super::venue_io::intervals::{Intervals, marks_max_age_ms};
 use crate::base::mode::{Mode, Network};
-use crate::guard::{self, Guard};
+use crate::guard::{self, DaysLoss, Guard};
 use crate::home::{Config, Home};
 use crate::journal::{OpenError, Opened, StoredEvent};
 use crate::record::risk_record::{Checkpoint, RiskRecord};
@@ -33,6 +35,14 @@ pub(super) fn restored_guard(
         guard.restore(event);
     })?;
     Ok(guard)
+}
+
+/// The day's loss at this equity as a start on these records of the risk journal would have it.
+#[must_use]
+pub fn days_loss(home: &Home, config: &Config, records: &[String], equity: Decimal) -> Option<DaysLoss> {
+    let mut guard = Guard::new(settings(home, config, intervals(config)), 0);
+    records.iter().filter_map(|line| RiskRecord::parse(line)).for_each(|record| guard.restore_risk(record));
+    guard.days_loss(equity)
 }
 
 fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config {

@@ -21,6 +21,7 @@ mod triggers;
 mod turned_away;
 mod venue_io;
 
+pub use bootstrap::days_loss;
 pub use preflight::{ApiWallet, PreflightedService, RunError, journal_owner};
 pub use reporting::level::Level;
 pub use reporting::notify::Asked;

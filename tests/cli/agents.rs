@@ -86,3 +86,45 @@ fn mcp_asks_the_guard_of_the_homes_config() {
     let output = ended(&mut bare(&["--home", home.to_str().unwrap(), "mcp", "--read-only"]));
     refused(&output, "guard.toml");
 }
+
+/// A kill that is written where no guard looks stops nothing, and says that it did.
+#[test]
+fn mcp_takes_a_kill_file_only_where_a_guard_looks_for_it() {
+    let place = Place::paper();
+    let home = place.home();
+    let kill = home.join("kill");
+    let folder = place.path("folder");
+    fs::create_dir(&folder).unwrap();
+    let read = |file: &std::path::Path| with(&["--read-only", "--kill-file", file.to_str().unwrap()]).join(" ");
+    let refuses = |file: &std::path::Path, reason: &str| {
+        let line = read(file);
+        place.refuses(&line.split(' ').collect::<Vec<_>>(), reason);
+    };
+    refuses(&home, &format!("--kill-file {} is a folder", home.display()));
+    refuses(&home, &format!("give the file in it: {}", kill.display()));
+    refuses(std::path::Path::new("/dev/null"), "is none: a guard looks at the file `kill` in its home");
+    refuses(&home.join("kil"), "is none: a guard looks at the file `kill` in its home");
+    refuses(&folder.join("kill"), "is no home of a guard");
+    refuses(&place.path("none/kill"), "does not exist");
+    // What stands there is told before an agent relies on it.
+    nix::unistd::mkfifo(&kill, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    refuses(&kill, "is no regular file");
+    fs::remove_file(&kill).unwrap();
+    let mut relative = place.command(&with(&["--read-only", "--kill-file", "kill"]));
+    refused(&ended(relative.current_dir(&folder)), "is no home of a guard");
+    // The home that was named is the one that is meant.
+    let other = Place::paper();
+    let (named, killed) = (home.to_str().unwrap(), other.home().join("kill"));
+    let given = ["--home", named, "mcp", "--read-only", "--kill-file", killed.to_str().unwrap()];
+    place.refuses(&given, &format!("--home names {named}, whose kill file is {}", kill.display()));
+    let aside = place.path("aside");
+    std::os::unix::fs::symlink(&home, &aside).unwrap();
+    for file in [kill.clone(), aside.join("kill")] {
+        let mut line = vec!["--home", named];
+        let given = read(&file);
+        line.extend(given.split(' '));
+        succeeded(&place.run(&line));
+    }
+    fs::write(&kill, "pulled\n").unwrap();
+    succeeded(&place.run(&read(&kill).split(' ').collect::<Vec<_>>()));
+}

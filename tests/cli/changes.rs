@@ -1,6 +1,7 @@
 //! `config set` and `key replace`: one thing changes, in words before and after, and all else stays as it is.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use svc_guard::rules::Rules;
 
@@ -144,4 +145,32 @@ fn a_key_that_is_refused_changes_nothing() {
         &Place::paper().run_with(&["key", "replace", "--key-stdin"], FAKE_KEY),
         "paper mode uses no API wallet key",
     );
+}
+
+/// A command that is cut off between two steps must leave one of the two keys in its place.
+#[test]
+fn a_key_is_in_its_place_at_every_moment_of_a_replacement() {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    succeeded(&place.run_with(&["key", "replace", "--key-stdin"], FAKE_KEY));
+    let key = place.home().join("api-wallet-key");
+    let over = AtomicBool::new(false);
+    let missed = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut missed = 0;
+            while !over.load(Ordering::Relaxed) {
+                missed += usize::from(fs::symlink_metadata(&key).is_err());
+            }
+            missed
+        });
+        for given in [OTHER_KEY, FAKE_KEY].into_iter().cycle().take(6) {
+            succeeded(&place.run_with(&["key", "replace", "--key-stdin"], given));
+        }
+        over.store(true, Ordering::Relaxed);
+        watcher.join().unwrap()
+    });
+    assert_eq!(missed, 0);
+    let kept = |number: u32| fs::read_to_string(place.home().join(format!("api-wallet-key.old-{number}"))).unwrap();
+    assert_eq!((kept(1).trim(), kept(2).trim(), kept(6).trim()), (FAKE_KEY, OTHER_KEY, OTHER_KEY));
+    assert_eq!(fs::read_to_string(&key).unwrap().trim(), FAKE_KEY);
 }

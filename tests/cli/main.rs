@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
+mod advice;
 mod agents;
 mod almost;
 mod changes;
 mod clients;
 mod home_faults;
+mod home_meant;
 mod host_creds;
 mod init;
 mod interactive;

@@ -168,3 +168,60 @@ fn a_mode_and_a_wish_of_other_programs_are_answered_with_the_command() {
         place.refuses(typed, told);
     }
 }
+
+/// A reason behind another command is no wish to kill: the answer is about that command.
+#[test]
+fn a_reason_of_another_command_is_no_kill() {
+    let place = Place::paper();
+    for (args, told) in [
+        (
+            &["journal-resume", "--mode", "paper", "--reason", "looked into it"][..],
+            "journal-resume --mode paper --note 'looked into it'` is meant",
+        ),
+        (&["journal-init", "--reason", "x", "--mode", "paper"], "journal-init --note x --mode paper` is meant"),
+        (&["resume", "--reason", "x"], "journal-resume --mode paper --note TEXT`"),
+        (&["reset", "--reason", "x"], "journal-resume --mode paper --note TEXT`"),
+        (&["clear", "--reason=x"], "journal-resume --mode paper --note TEXT`"),
+        (&["start", "--reason", "x"], "run --network paper`"),
+        (&["restart", "--reason", "x"], "run --network paper` again"),
+        (&["unpause", "--reason", "x"], "journal-resume --mode paper --note TEXT`"),
+        (&["run", "--reason", "x"], "unexpected argument '--reason'"),
+        (&["client", "remove", "0x1", "--reason", "stolen"], "remove the address from `clients`"),
+    ] {
+        place.refuses(args, told);
+        let said = text(&place.run(args).stderr);
+        assert!(!said.contains("kill"), "{args:?}: {said}");
+    }
+}
+
+/// Who wants the switch released is never told how to pull it.
+#[test]
+fn a_kill_that_was_to_be_undone_names_the_kill_file() {
+    let place = Place::paper();
+    let released = format!("by `rm {}/kill`", place.home().display());
+    for line in [
+        "kill off",
+        "kill release",
+        "kill reset",
+        "kill clear",
+        "kill undo",
+        "kill --release",
+        "kill --unkill",
+        "kill --off",
+        "killswitch reset",
+        "kill-switch off",
+        "unkil",
+        "un-kill",
+        "help unkill",
+        "Unkill",
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        place.refuses(&args, &released);
+        let said = text(&place.run(&args).stderr);
+        assert!(!said.contains("pulls it") && said.contains(&format!("there is no `{line}`")), "{line}: {said}");
+    }
+    place.refuses(&["kill", "status"], "/guard/status`");
+    assert!(!text(&place.run(&["kill", "status"]).stderr).contains("pulls it"));
+    // With a reason it is a kill.
+    place.refuses(&["kill", "off", "--reason", "x"], "kill --reason 'off x'` pulls it");
+}

@@ -176,6 +176,7 @@ def test_a_kill_under_way_when_the_input_ends_is_pulled(stand):
 
 
 def test_an_answer_that_names_no_kill_is_no_word_that_it_is_pulled(key, tmp_path):
+    (tmp_path / "journals").mkdir()
     with guard_that_says({**STATUS, "mode": "testnet"}, {"/guard/kill": (200, {"status": "ok"})}) as (url, _):
         with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
             told = lines.call("pull_kill_switch", reason="x")
@@ -187,6 +188,7 @@ def test_an_answer_that_names_no_kill_is_no_word_that_it_is_pulled(key, tmp_path
 
 
 def test_a_kill_file_that_the_guard_does_not_watch_is_told_of(key, tmp_path):
+    (tmp_path / "journals").mkdir()
     status = {**STATUS, "mode": "testnet", "kill_file": "/elsewhere/kill"}
     with guard_that_says(status, {"/guard/kill": (503, {"code": "busy", "msg": "", "data": None})}) as (url, _):
         with Lines("mcp", "--guard-url", url, "--key-file", key, "--kill-file", tmp_path / "kill") as lines:
@@ -194,3 +196,24 @@ def test_a_kill_file_that_the_guard_does_not_watch_is_told_of(key, tmp_path):
             assert told["outcome"] == "unknown" and told["kill"]["pulled"] is None
             assert f"written is {tmp_path / 'kill'}, while the guard named /elsewhere/kill" in told["message"]
             assert (tmp_path / "kill").exists()
+
+
+def test_what_stands_there_and_is_no_file_is_no_word_that_it_is_pulled(stand):
+    kill_file = stand.guard.home / "kill"
+    with Lines(*stand.sessions.flags("--kill-file", kill_file)) as lines:
+        assert lines.ask(request("ping"))["result"] == {}
+        stand.guard.end()
+        kill_file.mkdir()
+        told = lines.call("pull_kill_switch", reason="x")
+        assert told["outcome"] == "unknown" and told["kill"] == {"pulled": None, "reason": None}
+        assert f"{kill_file} is no regular file" in told["message"]
+        assert f"svc-guard --home {stand.guard.home} kill --reason" in told["message"]
+
+
+def test_the_home_that_was_named_stands_in_the_way_out(stand):
+    home = stand.guard.home
+    stand.guard.end()
+    with Lines("--home", home, *stand.sessions.flags()) as lines:
+        told = lines.call("pull_kill_switch", reason="x")
+        assert told["outcome"] == "unavailable"
+        assert f"svc-guard --home {home} kill --reason" in told["message"]

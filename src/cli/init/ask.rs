@@ -299,7 +299,7 @@ impl Interview<'_> {
         self.client_key_out =
             self.terminal.ask_for("File for the client key", Some(&before), |answer| match answer {
                 SHOWN => Ok(None),
-                file => new_file::check(file).map(Some),
+                file => new_file::check(file, self.home).map(Some),
             })?;
         Ok(true)
     }

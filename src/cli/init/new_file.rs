@@ -6,6 +6,7 @@ use nix::unistd::{AccessFlags, access};
 
 use crate::base::files::in_own_folder;
 use crate::base::text::holds_key;
+use crate::home::Home;
 
 /// A path as a person types it, with `~` for their own folder.
 pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
@@ -13,11 +14,16 @@ pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
 }
 
 /// The file, if one of this name can be made.
-pub(super) fn check(typed: &str) -> Result<PathBuf, String> {
+pub(super) fn check(typed: &str, home: &Home) -> Result<PathBuf, String> {
     if holds_key(typed) {
         return Err("may be a key; name a new file".to_owned());
     }
     let file = expanded(typed);
+    if home.check_new_file(&file).is_err() {
+        return Err(
+            "is a name that the home uses itself; name a file outside of the home, or another one in it".to_owned()
+        );
+    }
     let folder = match file.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,
@@ -42,6 +48,8 @@ mod tests {
     #[test]
     fn what_cannot_be_made_says_why() {
         let folder = tempfile::tempdir().unwrap();
+        let home = Home::resolve(Some(folder.path().join("home")), None, false).unwrap();
+        let check = |typed: &str| check(typed, &home);
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         assert_eq!(check(&path("new")), Ok(folder.path().join("new")));
         std::fs::write(path("old"), "").unwrap();
@@ -49,6 +57,7 @@ mod tests {
         assert!(check(&path("no/such")).unwrap_err().contains("there is no folder"));
         assert!(check("/").is_err());
         assert!(check(&"ab".repeat(32)).is_err());
+        assert!(check(&path("home/kill")).unwrap_err().contains("the home uses itself"));
         assert!(check("a-file-of-this-name").is_ok());
     }
 }

@@ -1,6 +1,7 @@
 //! Reports: status, figures, alerts. They look at the state and change nothing.
 
 pub(crate) mod alerts;
+pub(crate) mod days_loss;
 pub(crate) mod feed;
 pub(crate) mod gauges;
 pub(crate) mod headroom;

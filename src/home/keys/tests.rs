@@ -94,17 +94,17 @@ fn a_key_is_written_once_for_its_owner_only() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("key");
     let key = generate_key().unwrap();
-    write_key_file(&path, &key).unwrap();
+    write_key_file(&path, &key, Replace::No).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
     assert_eq!(read_key_file(&path, false).unwrap().key.address(), key.address());
     let before = fs::read(&path).unwrap();
-    assert!(matches!(write_key_file(&path, &generate_key().unwrap()).unwrap_err().why, Why::Exists));
+    assert!(matches!(write_key_file(&path, &generate_key().unwrap(), Replace::No).unwrap_err().why, Why::Exists));
     assert_eq!(fs::read(&path).unwrap(), before);
     let dangling = dir.path().join("dangling");
     symlink("nowhere", &dangling).unwrap();
-    assert!(matches!(write_key_file(&dangling, &key).unwrap_err().why, Why::Exists));
+    assert!(matches!(write_key_file(&dangling, &key, Replace::No).unwrap_err().why, Why::Exists));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
-    assert!(write_key_file(&dir.path().join("none/key"), &key).is_err());
+    assert!(write_key_file(&dir.path().join("none/key"), &key, Replace::No).is_err());
 }
 
 #[test]

@@ -61,6 +61,14 @@ fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<An
                     format!("and the kill file that was written is {named}, while the guard named {own} as its own");
                 return Err(not_pulled(context, true, error, &why));
             }
+            // Its name alone kills where a guard looks for it; what else stands there is no sign that one does.
+            if !file.is_regular() {
+                let why = format!(
+                    "and {} is no regular file, so that it is not known what a guard makes of it",
+                    file.path().display()
+                );
+                return Err(not_pulled(context, true, error, &why));
+            }
             let text = format!(
                 "The kill switch is pulled through the kill file, for {error}. A guard that runs sees it within a second and \
                  closes everything; one that is down starts killed. Only a person can release it. Tell your user now."
@@ -85,9 +93,8 @@ fn pulled(text: String, reason: &str) -> Outcome {
 }
 
 fn not_pulled(context: &Context, may_be: bool, error: &GuardCallError, why: &str) -> Outcome {
-    let watched = context.watched_kill_file();
-    let home = watched.as_deref().and_then(|file| Path::new(file).parent()?.to_str()).unwrap_or_default();
-    let last = for_home("Tell your user to run `svc-guard kill --reason ...` at once, and try again.", home, "");
+    let home = context.home();
+    let last = for_home("Tell your user to run `svc-guard kill --reason ...` at once, and try again.", &home, "");
     if may_be {
         let text = format!("The kill switch MAY be pulled: {error}, {why}. {last} Pulling it twice does no harm.");
         return Outcome::new(Kind::Unknown, Retry::Later, text);

@@ -1,0 +1,34 @@
+//! The name under which an earlier key is kept beside its place, and the way back where a command that was cut off left nothing
+//! there but that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::base::shell::word;
+
+/// Most names that are looked at for one that is there.
+const MAX_LOOKED_AT: u32 = 1_000;
+
+/// The first name of the form `path.old-N` that is free. The home is locked meanwhile.
+pub(super) fn free_name(path: &Path) -> PathBuf {
+    (1..u32::MAX).map(|number| name(path, number)).find(|name| !is_there(name)).unwrap_or_else(|| name(path, u32::MAX))
+}
+
+/// The command that puts the newest key that is kept aside back into its place, as the first part of an advice; nothing where
+/// none is.
+pub(super) fn way_back(path: &Path) -> String {
+    let newest = (1..=MAX_LOOKED_AT).rev().map(|number| name(path, number)).find(|name| is_there(name));
+    newest.map_or_else(String::new, |aside| {
+        format!("`mv {} {}` puts the one back that was kept aside last, or ", word(aside), word(path))
+    })
+}
+
+fn name(path: &Path, number: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".old-{number}"));
+    PathBuf::from(name)
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

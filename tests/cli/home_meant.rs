@@ -1,0 +1,114 @@
+//! A home or a config that was misspelt: no command that is proposed acts on another one.
+
+use std::fs;
+
+use crate::place::*;
+
+/// What a line of words answers in a folder with two homes, `k1` and `k3`, where the default home is neither.
+fn answered(place: &Place, line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut command = bare(&words);
+    command.current_dir(place.folder.path()).env("HOME", place.path("nobody"));
+    let done = ended(&mut command);
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{line}: {said}");
+    said
+}
+
+fn two_homes() -> Place {
+    let place = Place::paper();
+    for name in ["k1", "k3"] {
+        fs::create_dir_all(place.path(name).join("journals")).unwrap();
+        fs::write(place.path(name).join("guard.toml"), place.config()).unwrap();
+    }
+    place
+}
+
+/// Each command in backticks of this program in a text.
+fn proposed(said: &str) -> Vec<&str> {
+    said.split('`').skip(1).step_by(2).filter(|part| part.contains("svc-guard ")).collect()
+}
+
+#[test]
+fn a_misspelt_home_stands_in_every_command_that_is_proposed() {
+    let place = two_homes();
+    let before = place.listing();
+    let home = place.path("k1").display().to_string();
+    for line in [
+        "-home k1 kill --reason x",
+        "--hom k1 kill --reason x",
+        "--Home k1 kill --reason x",
+        "-H k1 kill --reason x",
+        "-Home k1 kill --reason x",
+        "-Hk1 kill --reason x",
+        "--dir k1 kill --reason x",
+        "\u{2014}home k1 kill --reason x",
+        "k1 kill --reason x",
+        "kill --reason x --dir=k1",
+        "kill --reason x --hoem k1",
+        "config set rules stop=1 --hom k1",
+        "config set equity_cap 100 --dir k1",
+        "config set stop 3 --dir k1",
+        "key replace --key-stdin --hom k1",
+        "client add --hom k1 --out c9.key",
+        "run --testnet --hom k1",
+        "unkill --hom k1",
+        "report --since 2026-01-01 --mode paper --hom k1",
+    ] {
+        let said = answered(&place, line);
+        let commands = proposed(&said);
+        assert!(commands.iter().all(|command| command.contains(&format!("--home {home} "))), "{line}: {said}");
+        assert!(said.contains(&home), "{line}: {said}");
+        let is_kill = line.contains("kill --reason");
+        assert_eq!(said.contains("kill switch is NOT pulled"), is_kill, "{line}: {said}");
+        if is_kill {
+            assert!(said.contains(&format!("`svc-guard --home {home} kill --reason x` pulls it")), "{line}: {said}");
+        }
+    }
+    let said = answered(&place, "config set rules stop=1 --hom k1");
+    assert!(said.contains(&format!("`svc-guard --home {home} config set rules stop=1` is meant")), "{said}");
+    let said = answered(&place, "client add --hom k1 --out c9.key");
+    assert!(said.contains(&format!("`svc-guard --home {home} client add --out c9.key` is meant")), "{said}");
+    let said = answered(&place, "key replace --key-stdin --hom k1");
+    assert!(said.contains(&format!("`svc-guard --home {home} key replace --key-stdin < FILE` is meant")), "{said}");
+    let said = answered(&place, "unkill --hom k1");
+    assert!(said.contains(&format!("`rm {home}/kill`")), "{said}");
+    let said = answered(&place, "--home k1 --cofig a.toml kill --reason x");
+    let both =
+        format!("`svc-guard --home {home} --config {} kill --reason x` pulls it", place.path("a.toml").display());
+    assert!(said.contains(&both), "{said}");
+    assert!(place.listing() == before, "something was done");
+}
+
+#[test]
+fn where_the_home_is_not_certain_no_command_is_proposed() {
+    let place = two_homes();
+    let before = place.listing();
+    for line in [
+        "kill --reason x --home",
+        "--home kill --reason x",
+        "kill k1 --reason x",
+        "k7 kill --reason x",
+        "kill --reason x -C k9",
+        "kill --reason x -Ck9",
+        "kill --reason x --where=k1",
+        "kill --reason x --where k1",
+        "--home k1 kill --home k3 --reason x",
+        "--home k1 kill --hom k3 --reason x",
+        "--config a kill --config b --reason x",
+        "config set rules stop=1 k1",
+        "config set rules stop=1 --hom",
+        "--hom k1 --home k3 config set stop 2",
+        "unkill k1",
+    ] {
+        let said = answered(&place, line);
+        assert!(proposed(&said).is_empty() && !said.contains("`rm "), "{line}: {said}");
+        assert!(said.contains("which home is meant is not certain") && said.contains("--home DIR"), "{line}: {said}");
+        assert_eq!(
+            said.contains("kill switch is NOT pulled"),
+            line.contains("kill ") && !line.contains("unkill"),
+            "{line}: {said}"
+        );
+    }
+    assert!(place.listing() == before, "something was done");
+}
