@@ -68,12 +68,25 @@ fn for_guard(refusal: Refusal, url: &str) -> Refusal {
 fn served(args: &Args, home: &Home, is_named: bool, guard: GuardUrl) -> Result<(), Refusal> {
     let key = key(args)?;
     let named = Some(home).filter(|_| is_named);
-    let kill_file = args.kill_file.as_deref().map(|file| kill_place::checked(file, named)).transpose()?;
+    let checked = args.kill_file.as_deref().map(|file| kill_place::checked(file, named)).transpose()?;
+    let (kill_file, doubt) = checked.map_or((None, None), |(file, doubt)| (Some(file), doubt));
+    doubt.iter().for_each(|doubt| say(&format!("warning: {doubt}")));
+    let is_kill_file_sure = doubt.is_none();
     let of_file = kill_file.as_ref().and_then(|file| file.path().parent());
     let home_dir = named.map(Home::dir).or(of_file).map(Path::to_owned);
     let (network, account) = (args.network, args.confirm_account);
-    serve(Options { guard, key, network, account, own: own(home), kill_file, home: home_dir, read_rules })
-        .map_err(Refusal::Mcp)
+    serve(Options {
+        guard,
+        key,
+        network,
+        account,
+        own: own(home),
+        kill_file,
+        is_kill_file_sure,
+        home: home_dir,
+        read_rules,
+    })
+    .map_err(Refusal::Mcp)
 }
 
 /// The account of this home and its API wallet, whose keys are no agent's. A home that cannot be read has none.

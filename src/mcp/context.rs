@@ -68,12 +68,13 @@ pub(super) struct Context {
     /// `None` for a server that only reads.
     pub(super) key: Option<SecretKey>,
     pub(super) requirements: GuardRequirements,
-    pub(super) kill_file: Option<KillFile>,
+    /// And whether a guard looks for it, as far as can be seen.
+    pub(super) kill_file: Option<(KillFile, bool)>,
     /// The guard's home by the command line.
     home: Option<PathBuf>,
     read_rules: ReadRules,
-    /// The kill file that the guard watches, by its last status.
-    watched: Mutex<Option<String>>,
+    /// The kill file that the guard watches, by its last status, if it had any; none before the first one.
+    watched: Mutex<Option<Option<String>>>,
     /// Trades in progress, by the agent's names for them.
     busy: Mutex<BTreeSet<String>>,
     last_nonce: AtomicU64,
@@ -87,7 +88,7 @@ impl Context {
         guard: GuardClient,
         key: Option<SecretKey>,
         requirements: GuardRequirements,
-        kill_file: Option<KillFile>,
+        kill_file: Option<(KillFile, bool)>,
         home: Option<PathBuf>,
         read_rules: ReadRules,
     ) -> Self {
@@ -108,12 +109,17 @@ impl Context {
 
     /// Remembers what is needed when the guard does not answer.
     pub(super) fn remember(&self, status: &Status) {
-        *lock(&self.watched) = status.kill_file().map(str::to_owned);
+        *lock(&self.watched) = Some(status.kill_file().map(str::to_owned));
     }
 
     /// The kill file that the guard watches, where it said so.
     pub(super) fn watched_kill_file(&self) -> Option<String> {
-        lock(&self.watched).clone()
+        lock(&self.watched).clone().flatten()
+    }
+
+    /// Whether the guard has answered once.
+    pub(super) fn has_seen_guard(&self) -> bool {
+        lock(&self.watched).is_some()
     }
 
     /// The guard's home, by what it said or else by the command line; empty where nobody knows.

@@ -38,6 +38,8 @@ pub struct Options {
     pub own: Vec<Address>,
     /// The kill file to write where the guard does not take a kill.
     pub kill_file: Option<KillFile>,
+    /// Whether a guard looks for it, as far as can be seen there.
+    pub is_kill_file_sure: bool,
     /// The guard's home, as far as it is known before the guard is asked: a command for a person names it.
     pub home: Option<PathBuf>,
     /// Reads the code of the owner's rules that the guard's status has.
@@ -73,7 +75,8 @@ pub fn run(options: Options) -> Result<(), RunError> {
         return Err(RunError::NoClientKey(own));
     }
     let requirements = GuardRequirements { network: options.network, account: options.account, signer };
-    let context = Context::new(guard, key, requirements, options.kill_file, options.home, options.read_rules);
+    let kill_file = options.kill_file.map(|file| (file, options.is_kill_file_sure));
+    let context = Context::new(guard, key, requirements, kill_file, options.home, options.read_rules);
     check_guard(&context)?;
     serve(BufReader::new(input), context)
 }
@@ -104,7 +107,7 @@ fn check_guard(context: &Context) -> Result<(), RunError> {
              client that was added since its start is taken after a restart"
         ));
     }
-    if let (Some(named), Some(own)) = (&context.kill_file, status.kill_file())
+    if let (Some((named, _)), Some(own)) = (&context.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {
         let (named, own) = (named.path().display(), sanitize::text(own));

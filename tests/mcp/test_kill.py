@@ -176,7 +176,6 @@ def test_a_kill_under_way_when_the_input_ends_is_pulled(stand):
 
 
 def test_an_answer_that_names_no_kill_is_no_word_that_it_is_pulled(key, tmp_path):
-    (tmp_path / "journals").mkdir()
     with guard_that_says({**STATUS, "mode": "testnet"}, {"/guard/kill": (200, {"status": "ok"})}) as (url, _):
         with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
             told = lines.call("pull_kill_switch", reason="x")
@@ -188,7 +187,6 @@ def test_an_answer_that_names_no_kill_is_no_word_that_it_is_pulled(key, tmp_path
 
 
 def test_a_kill_file_that_the_guard_does_not_watch_is_told_of(key, tmp_path):
-    (tmp_path / "journals").mkdir()
     status = {**STATUS, "mode": "testnet", "kill_file": "/elsewhere/kill"}
     with guard_that_says(status, {"/guard/kill": (503, {"code": "busy", "msg": "", "data": None})}) as (url, _):
         with Lines("mcp", "--guard-url", url, "--key-file", key, "--kill-file", tmp_path / "kill") as lines:
@@ -196,6 +194,16 @@ def test_a_kill_file_that_the_guard_does_not_watch_is_told_of(key, tmp_path):
             assert told["outcome"] == "unknown" and told["kill"]["pulled"] is None
             assert f"written is {tmp_path / 'kill'}, while the guard named /elsewhere/kill" in told["message"]
             assert (tmp_path / "kill").exists()
+
+
+def test_a_kill_file_where_no_guard_was_seen_may_stop_nothing(stand, tmp_path):
+    file = tmp_path / "kill"
+    stand.guard.end()
+    with Lines(*stand.sessions.flags("--kill-file", file)) as lines:
+        told = lines.call("pull_kill_switch", reason="x")
+        assert told["outcome"] == "unknown" and told["kill"] == {"pulled": None, "reason": None}
+        assert f"written is {file}, in a folder that looks like no home of a guard" in told["message"]
+        assert file.read_text().startswith("x")
 
 
 def test_what_stands_there_and_is_no_file_is_no_word_that_it_is_pulled(stand):

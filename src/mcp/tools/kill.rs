@@ -52,9 +52,16 @@ fn kill(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
 }
 
 fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<Answer, Outcome> {
-    let tried = context.kill_file.as_ref().map(|file| (file, file.pull(reason)));
+    let tried = context.kill_file.as_ref().map(|(file, is_sure)| (file, *is_sure, file.pull(reason)));
     match tried {
-        Some((file, Ok(_))) => {
+        Some((file, is_sure, Ok(_))) => {
+            if !is_sure && !context.has_seen_guard() {
+                let why = format!(
+                    "and the kill file that was written is {}, in a folder that looks like no home of a guard",
+                    file.path().display()
+                );
+                return Err(not_pulled(context, true, error, &why));
+            }
             if let Some(own) = context.watched_kill_file().filter(|own| Path::new(own) != file.path()) {
                 let (named, own) = (file.path().display(), visible(&own, 200));
                 let why =
@@ -75,7 +82,7 @@ fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<An
             );
             Ok(pulled(text, &file.reason()).into())
         }
-        Some((_, Err(failed))) => {
+        Some((_, _, Err(failed))) => {
             let failed = visible(&failed.to_string(), 100);
             Err(not_pulled(
                 context,
