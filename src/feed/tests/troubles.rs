@@ -24,6 +24,16 @@ fn until(player: &mut Player, most_ms: u64, holds: impl Fn(&Player) -> bool) -> 
     player.now_ms - begun_ms
 }
 
+/// A start whose reads wait for weight hears all the same what was withdrawn: it explains a loss.
+#[test]
+fn rows_of_the_ledger_wait_for_no_read() {
+    let mut player = Player::new(1, IP_BUDGET, Trouble::default());
+    let ledger = Topic::Account(AccountFeed::Ledger);
+    until(&mut player, 2_000, |player| player.told.contains_key(&ledger));
+    assert!(!player.told.contains_key(&Topic::Account(AccountFeed::Account)), "states follow on the reads");
+    assert_ne!(player.feed.stage(), Stage::Live);
+}
+
 #[test]
 fn a_healthy_feed_tells_everything_and_stays() {
     let mut player = healthy();

@@ -155,7 +155,11 @@ fn a_loss_of_cash_is_believed_on_the_second_read_after_ledger_and_mode() {
 
 /// A desk that has been up for a while, with a position: the ledger has told of everything.
 pub(super) fn steady() -> Desk {
-    let mut desk = desk();
+    kept_up(desk())
+}
+
+/// The same of this desk.
+pub(super) fn kept_up(mut desk: Desk) -> Desk {
     desk.hold("ETH", dec!(1));
     for _ in 0..12 {
         equity(&mut desk, dec!(10000));

@@ -1,6 +1,6 @@
 //! Flows that the feed told while the ledger could not be read: no halt fires on what they explain, and each on what they do not.
 
-use super::super::halting::{deposit, equity, withdrawal, woken};
+use super::super::halting::{deposit, equity, kept_up, withdrawal, woken};
 use super::*;
 
 /// The ledger finds no weight for so long, in seconds, longer than a loss is doubted.
@@ -8,13 +8,7 @@ const UNREAD_S: u32 = 40;
 
 /// A desk that has been up for a while and holds a position.
 fn up() -> Desk {
-    let mut desk = desk();
-    desk.hold("ETH", dec!(1));
-    for _ in 0..12 {
-        equity(&mut desk, dec!(10000));
-    }
-    explain(&mut desk, json!([]));
-    desk
+    kept_up(desk())
 }
 
 fn told(desk: &mut Desk, rows: Value, is_snapshot: bool) {
