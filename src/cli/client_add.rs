@@ -9,7 +9,7 @@ use super::output::print;
 use super::refusal::Refusal;
 use super::set_up::SignalsBlocked;
 use super::slips::check_no_key;
-use super::usage::check_text;
+use super::usage::check_new_key_file;
 use crate::base::files::Replace;
 use crate::home::{Home, generate_key, write_key_file};
 
@@ -21,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
-    check_text(&args.out, "--out FILE")?;
+    check_new_key_file(&args.out, "--out FILE")?;
     let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
     check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;

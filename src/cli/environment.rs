@@ -86,6 +86,11 @@ pub(super) fn container(flag: bool) -> Result<Option<bool>, Refusal> {
     })
 }
 
+/// Whether sudo started this program: it says who called it.
+pub(super) fn is_by_sudo() -> bool {
+    variable("SUDO_USER").is_some()
+}
+
 /// `SVC_MAINNET_CONFIRM`: the account's address, said by a person at every mainnet start.
 pub(super) fn mainnet_confirm() -> Result<Option<Address>, Refusal> {
     parsed(None, "SVC_MAINNET_CONFIRM", parse_address)

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::configured::configured;
+use super::configured::{configured, is_running};
 use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
@@ -75,7 +75,12 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let unread = |error| unread("journal-show", error, args.mode, &config, home);
     let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(unread)?.collect();
     let lines = lines.map_err(unread)?;
-    refuse_unless_stopped(&lines, args.mode)?;
+    if let Err(refusal) = refuse_unless_stopped(&lines, args.mode) {
+        // One that somebody changed may not show the halt that it told of.
+        let checked = if is_running(home) { Ok(()) } else { journal::check_risk(&dir, &options.owner) };
+        checked.map_err(|error| Refusal::Journal(error, args.mode))?;
+        return Err(refusal);
+    }
     // Locked from here on: a service that runs, or starts meanwhile, is noticed.
     let (mut store, opened) = journal::open(&dir, &options).map_err(|error| Refusal::Journal(error, args.mode))?;
     refuse_unless_stopped(&opened.risk, args.mode)?;

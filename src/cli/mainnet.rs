@@ -16,10 +16,11 @@ pub(super) fn check_confirmed(config: &Config) -> Result<(), Refusal> {
     if confirmed == Some(config.account) {
         return Ok(());
     }
-    Err(Refusal::Mainnet(
-        "the mainnet risk journal is left as it is",
-        vec![MainnetGap::not_confirmed(config.account, confirmed)],
-    ))
+    Err(Refusal::Mainnet("the mainnet risk journal is left as it is", vec![not_confirmed(config, confirmed)]))
+}
+
+fn not_confirmed(config: &Config, said: Option<Address>) -> MainnetGap {
+    MainnetGap::not_confirmed(config.account, said, environment::is_by_sudo())
 }
 
 /// Checks what setting mainnet up needs; the key itself only for whether it is to come.
@@ -52,7 +53,7 @@ pub(super) fn check(config: &Config, home: &Home, key_stdin: bool) -> Result<(),
         (config.equity_cap.is_some(), MainnetGap::NoEquityCap),
         (config.api_wallet.is_some(), MainnetGap::NoApiWallet),
         (looser.is_empty(), MainnetGap::LooserRules(looser)),
-        (confirmed == Some(config.account), MainnetGap::not_confirmed(config.account, confirmed)),
+        (confirmed == Some(config.account), not_confirmed(config, confirmed)),
         (key_stdin, MainnetGap::KeyNotOnStdin),
     ];
     let missing = needs.into_iter().filter(|(met, _)| !met).map(|(_, gap)| gap);

@@ -37,6 +37,12 @@ pub(super) enum MainnetGap {
     /// No person has confirmed the account at this start (the account).
     #[error("SVC_MAINNET_CONFIRM={0}, set by a person at this start")]
     NotConfirmed(Address),
+    /// The same where sudo started the command, which hands on no variable that stands before it (the account).
+    #[error(
+        "SVC_MAINNET_CONFIRM={0}, set by a person at this start: sudo keeps a variable that stands before it to itself, so it stands \
+         behind it, `sudo SVC_MAINNET_CONFIRM={0} ...`"
+    )]
+    NotConfirmedBySudo(Address),
     /// Another account was confirmed at this start (the account, what was said instead).
     #[error("SVC_MAINNET_CONFIRM must be the account {0}, not {1}")]
     ConfirmedOther(Address, Address),
@@ -61,9 +67,13 @@ fn looser(keys: &[&str]) -> String {
 }
 
 impl MainnetGap {
-    /// A start that is not confirmed for the account, but perhaps for another.
-    pub(super) fn not_confirmed(account: Address, said: Option<Address>) -> Self {
-        said.map_or(Self::NotConfirmed(account), |said| Self::ConfirmedOther(account, said))
+    /// A start that is not confirmed for the account, but perhaps for another; whether sudo started it.
+    pub(super) fn not_confirmed(account: Address, said: Option<Address>, is_by_sudo: bool) -> Self {
+        match said {
+            Some(said) => Self::ConfirmedOther(account, said),
+            None if is_by_sudo => Self::NotConfirmedBySudo(account),
+            None => Self::NotConfirmed(account),
+        }
     }
 
     /// A set-up that is not confirmed for the account, but perhaps for another.

@@ -303,11 +303,17 @@ fn way_to_rules(typed: &str, place: Place) -> String {
             place.with("@/dev/null")
         );
     }
-    match one_rule::meant(typed).filter(|_| place == Place::Set) {
-        Some(change) => {
+    match one_rule::meant(typed).map(|change| (place, change)) {
+        Some((Place::Set, change)) => {
             format!("one rule is changed with an = between it and its value: {}", place.with(&word(change)))
         }
-        None => {
+        Some((_, change)) if !change.ends_with("=VALUE") => format!(
+            "all rules are given there together; {} begins with every default, and then `svc-guard config set rules {}` \
+             changes that one",
+            place.with("@/dev/null"),
+            word(change)
+        ),
+        _ => {
             let file = place.with(&format!("@{}", word(typed)));
             format!("a file with a table of rules is given with an @ before it: {file}")
         }

@@ -245,7 +245,7 @@ impl<'a> NoEcho<'a> {
                 *slot = value;
             }
         }
-        let held = Held::new(&[Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT])?;
+        let held = Held::new(&[Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT])?;
         let mut waited = [PollFd::new(terminal.as_fd(), PollFlags::POLLIN)];
         let is_ahead = poll(&mut waited, PollTimeout::ZERO).is_ok_and(|lines| lines > 0);
         let hushed = Self { terminal, before, held, is_ahead };

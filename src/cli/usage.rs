@@ -73,6 +73,16 @@ pub(super) fn not_text(words: impl Iterator<Item = OsString>) -> Refusal {
     Refusal::Usage(format!("{} {are} no UTF-8 text; write {each} in UTF-8", bad.join(" and ")))
 }
 
+/// Refuses a name for a key's new file that means standard output to other programs, and what [`check_text`] refuses.
+pub(super) fn check_new_key_file(path: &Path, flag: &'static str) -> Result<(), Refusal> {
+    if path == Path::new("-") {
+        return Err(Refusal::Given(format!(
+            "{flag}: - is no file here, for a key goes to a new file and nowhere else; name one"
+        )));
+    }
+    check_text(path, flag)
+}
+
 /// Refuses a path that cannot be typed: what was made there could be named by no command.
 pub(super) fn check_text(path: &Path, instead: &'static str) -> Result<(), Refusal> {
     let lacks = match path.to_str() {

@@ -1,7 +1,9 @@
 //! Changing a `guard.toml` that a person may have written: only the one value moves, comments and order stay.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -51,8 +53,8 @@ pub fn add_client(path: &Path, text: &str, client: Address) -> Result<(), Config
         |config| config.auth.clients.push(client),
         |config, ()| {
             let clients = list(&config.auth.clients);
-            match clients_span(text) {
-                Some(span) => replaced(text, span, &clients),
+            match Clients::of(text) {
+                Some(there) => there.with(text, client).unwrap_or_else(|| replaced(text, there.span, &clients)),
                 None => format!("{}\n\n[auth]\nclients = {clients}\n", text.trim_end()),
             }
         },
@@ -153,21 +155,48 @@ pub fn put_back(path: &Path, text: &str) -> Result<(), ConfigError> {
     store(path, text)
 }
 
+/// Who could not read the file before cannot afterwards.
 fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
-    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes).map_err(ConfigError::Unwritten)
+    let mode = fs::metadata(path).map_or(CONFIG_MODE, |file| file.permissions().mode() & CONFIG_MODE);
+    write_whole(path, text.as_bytes(), mode, Replace::Yes).map_err(ConfigError::Unwritten)
 }
 
 /// Where the list of clients stands in the text.
-fn clients_span(text: &str) -> Option<Range<usize>> {
-    #[derive(Deserialize)]
-    struct Auth {
-        clients: Spanned<toml::Value>,
+struct Clients {
+    span: Range<usize>,
+    /// Where its last one stands.
+    last: Option<Range<usize>>,
+}
+
+impl Clients {
+    fn of(text: &str) -> Option<Clients> {
+        #[derive(Deserialize)]
+        struct Auth {
+            clients: Spanned<Vec<Spanned<String>>>,
+        }
+        #[derive(Deserialize)]
+        struct Outline {
+            auth: Auth,
+        }
+        let Outline { auth } = toml::from_str::<Outline>(text).ok()?;
+        Some(Clients { span: auth.clients.span(), last: auth.clients.get_ref().last().map(Spanned::span) })
     }
-    #[derive(Deserialize)]
-    struct Outline {
-        auth: Auth,
+
+    /// The text with one more behind the last one, on a line of its own where the list goes on behind that line: a person's
+    /// words beside the others stay where they are.
+    fn with(&self, text: &str, client: Address) -> Option<String> {
+        let last = self.last.as_ref()?;
+        let (before, behind) = (text.get(..last.end)?, text.get(last.end..self.span.end.checked_sub(1)?)?);
+        let new = quoted(client);
+        if !behind.contains('\n') {
+            return Some(replaced(text, last.end..last.end, &format!(", {new}")));
+        }
+        let indent =
+            text.get(..last.start)?.rsplit('\n').next().filter(|start| start.trim().is_empty()).unwrap_or("    ");
+        let comma = if behind.trim_start().starts_with(',') { "" } else { "," };
+        let (behind, rest) = (behind.trim_end(), text.get(self.span.end..)?);
+        Some(format!("{before}{comma}{behind}\n{indent}{new},\n]{rest}"))
     }
-    toml::from_str::<Outline>(text).ok().map(|outline| outline.auth.clients.span())
 }
 
 fn replaced(text: &str, span: Range<usize>, with: &str) -> String {

@@ -175,6 +175,41 @@ fn adding_a_client_leaves_the_rest_as_it_was_written() {
 }
 
 #[test]
+fn a_new_client_stands_behind_the_last_one_and_its_words() {
+    let (first, second, new) = ("33".repeat(20), "55".repeat(20), Address([0x44; 20]));
+    for (list, expected) in [
+        (
+            format!("[\n  '0x{first}', # scalper\n  '0x{second}' # hedger, of bob's\n  # no more\n] # bots\n"),
+            format!("'0x{second}', # hedger, of bob's\n  # no more\n  \"{new}\",\n] # bots\n"),
+        ),
+        (
+            format!("[ # mine\n    '0x{first}',\n    '0x{second}', # hedger\n    ]\n"),
+            format!("'0x{second}', # hedger\n    \"{new}\",\n]\n"),
+        ),
+        (format!("['0x{first}', '0x{second}',] # bots\n"), format!("'0x{second}', \"{new}\",] # bots\n")),
+        (format!("['0x{first}', '0x{second}'\n] # bots\n"), format!("'0x{second}',\n    \"{new}\",\n] # bots\n")),
+    ] {
+        let before = minimal(&format!("[auth]\nclients = {list}"));
+        let text = edited(&before, |path, text| add_client(path, text, new));
+        assert!(text.ends_with(&expected) && text.matches('#').count() == before.matches('#').count(), "{text}");
+        assert_eq!(config(&text).auth.clients.last(), Some(&new));
+    }
+}
+
+/// Nobody reads a config that was kept from them.
+#[test]
+fn a_changed_config_is_readable_by_whom_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("guard.toml");
+    for (before, after) in [(0o600, 0o600), (0o640, 0o640), (0o644, 0o644), (0o666, 0o644)] {
+        fs::write(&path, minimal("")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
+        add_client(&path, &minimal(""), Address([0x44; 20])).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, after);
+    }
+}
+
+#[test]
 fn a_client_that_cannot_stand_is_not_added() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("guard.toml");

@@ -55,7 +55,7 @@ pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};
-pub use open::{LastEvents, Opened, Options, create_risk, open};
+pub use open::{LastEvents, Opened, Options, check_risk, create_risk, open};
 pub use reader::{ChainedLine, ChainedLines, StoredLines, read_days, read_events, read_risk};
 pub use redo::{Reached, reached};
 pub use store::{Commit, Store};

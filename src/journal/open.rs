@@ -109,6 +109,11 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     Ok((Store::new(parts)?, Opened { risk: risk.records, events, last_seq, history }))
 }
 
+/// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and leaves everything as it is.
+pub fn check_risk(dir: &Path, owner: &[(&'static str, String)]) -> Result<(), OpenError> {
+    read_risk(&Folders::of(dir)?, owner).map(drop)
+}
+
 /// Starts a risk journal in `dir` with its first record (one JSON object on one line). Never replaces one.
 pub fn create_risk(dir: &Path, first_record: &str) -> Result<(), OpenError> {
     let folder = Folder::own(dir)?;

@@ -32,6 +32,9 @@ fn client_add_writes_a_key_and_never_shows_it() {
     assert!(!out.contains(written.trim()) && place.config().contains(&key.address().to_string()));
     place.refuses(&["client", "add", "--out", file.to_str().unwrap()], "exists already");
     place.refuses(&["client", "add", "--out", "/nonexistent-folder/key"], "/nonexistent-folder/key");
+    let mut standard_output = place.command(&["client", "add", "--out", "-"]);
+    refused(&ended(standard_output.current_dir(place.path("."))), "--out FILE: - is no file here");
+    place.refuses(&init(&["--force", "--client-key-out", "-"]), "--client-key-out FILE: - is no file here");
     assert_eq!(place.run(&["client", "add"]).status.code(), Some(2));
     let empty = Place::empty();
     empty.refuses(&["client", "add", "--out", empty.path("key").to_str().unwrap()], "holds no set-up");

@@ -68,6 +68,9 @@ fn init_refuses_what_it_cannot_set_up_and_leaves_nothing() {
     place.refuses(&["init", "--non-interactive", "--account", ACCOUNT], "--rules");
     place.refuses(&["init", "--non-interactive", "--rules", &rules()], "--account");
     place.refuses(&["init", "--non-interactive", "--account", ACCOUNT, "--rules", "sr1_AAAA"], "checksum");
+    let one = ["init", "--non-interactive", "--account", ACCOUNT, "--rules", "stop=1"];
+    place.refuses(&one, "--rules @/dev/null begins with every default, and then `svc-guard");
+    place.refuses(&one, "config set rules stop=1` changes that one");
     place.refuses(&init(&["--network", "mainnet"]), "--key-stdin");
     place.refuses(&init(&["--network", "testnet"]), "--key-stdin");
     place.refuses(&init(&["--key-stdin"]), "paper mode uses no API wallet key");

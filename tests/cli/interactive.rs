@@ -187,7 +187,7 @@ fn a_key_that_was_taken_stays_for_who_goes_back() {
 
 #[test]
 fn a_signal_at_the_hidden_question_ends_it_and_the_terminal_echoes_again() {
-    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
         let place = Place::empty();
         let before = place.listing();
         let mut screen = up_to_the_key(&place);

@@ -194,6 +194,9 @@ fn run_needs_a_persons_word_at_every_start() {
         &format!("SVC_MAINNET_CONFIRM={ACCOUNT}"),
     );
     run_refused(&place, set(""), &format!("SVC_MAINNET_CONFIRM={ACCOUNT}"));
+    // A person who wrote it before sudo finds it missing.
+    let by_sudo = |command: &mut Command| _ = command.env_remove("SVC_MAINNET_CONFIRM").env("SUDO_USER", "who");
+    run_refused(&place, by_sudo, &format!("it stands behind it, `sudo SVC_MAINNET_CONFIRM={ACCOUNT} ...`"));
     run_refused(&place, set(OTHER), "SVC_MAINNET_CONFIRM must be the account 0x1111");
     run_refused(&place, set("yes"), "SVC_MAINNET_CONFIRM: \"yes\" must be an address");
 }

@@ -111,6 +111,19 @@ fn a_risk_journal_is_neither_replaced_nor_resumed_without_a_halt() {
     assert_eq!(succeeded(&place.run(&["journal-show", "--mode", "paper"])), before);
 }
 
+/// The halt that is not there may have been taken out.
+#[test]
+fn a_risk_journal_that_was_changed_is_told_of_before_its_halt_is_missed() {
+    let place = Place::paper();
+    let file = place.home().join(format!("journals/paper-{ACCOUNT}/risk.jsonl"));
+    let changed = fs::read_to_string(&file).unwrap().replace("set up", "set UP");
+    fs::write(&file, &changed).unwrap();
+    let resume = ["journal-resume", "--mode", "paper", "--note", "x"];
+    place
+        .refuses(&resume, "risk.jsonl, line 1, byte 0: the line does not follow from the one before it: it was edited");
+    assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+}
+
 #[test]
 fn mcp_reads_no_variable() {
     let mut command = bare(&["mcp", "--key-stdin"]);

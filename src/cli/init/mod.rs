@@ -18,7 +18,7 @@ use super::output::is_seen;
 use super::refusal::Refusal;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
-use super::usage::check_text;
+use super::usage::check_new_key_file;
 use crate::base::files::in_own_folder;
 use crate::base::key::SecretKey;
 use crate::home::{Home, LoadedConfig, seal_for_host};
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         None => flags::answers(given, &found, home)?,
     };
     let Answers { mut config, api_wallet, client_key_out } = answers;
-    client_key_out.as_deref().map_or(Ok(()), |file| check_text(file, "--client-key-out FILE"))?;
+    client_key_out.as_deref().map_or(Ok(()), |file| check_new_key_file(file, "--client-key-out FILE"))?;
     if client_key_out.is_none() && !is_seen() {
         return Err(Refusal::Unseen("the client key", "init --client-key-out FILE"));
     }

@@ -137,3 +137,27 @@ fn an_exit_that_the_venue_does_not_hold_any_more_closes_nothing() {
         assert_eq!(is_close(&mut desk, sell(ETH, "1990", "1")), is_over, "{text}");
     }
 }
+
+/// Fills to and fro of which a part was undone by a stop of somebody else's: what is left of them in the guard's own sum is not held by
+/// a read of after all answers, by both clocks, and what closes just that goes as a close.
+#[test]
+fn what_is_read_after_all_answers_is_closed_as_it_was_read() {
+    for (early_ms, is_after) in [(0, true), (1, false)] {
+        let mut desk = desk();
+        let filled = |size: &str, oid: u64| json!({"filled": {"totalSz": size, "avgPx": "2000", "oid": oid}});
+        let short = desk.order(ioc(sell(ETH, "1990", "0.4"))).seq();
+        answered(&mut desk, short, filled("0.4", 8));
+        let long = desk.order(ioc(buy(ETH, "2010", "1.4")));
+        let count = long.actions().len();
+        let long = long.seq();
+        for index in 0..count {
+            desk.now += 10;
+            desk.answer(long, index, statuses(json!([filled("1", 9)])));
+        }
+        desk.positions.insert("ETH", dec!(0.9));
+        desk.read_account(desk.now - early_ms);
+        desk.now += 10;
+        let decided = desk.order(ioc(sell(ETH, "1990", "0.9")));
+        assert_eq!(decided.sent_order(0)["r"] == true, is_after, "{early_ms}");
+    }
+}

@@ -327,3 +327,27 @@ fn fewest(size: Decimal, causes: &[Cause]) -> Option<Vec<Cause>> {
     let just = sums.into_iter().filter(|(left, _)| left.is_zero()).map(|(_, chosen)| chosen);
     just.min_by_key(|chosen| (chosen.iter().filter(|cause| !cause.is_told).count(), chosen.len()))
 }
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::*;
+
+    #[test]
+    fn a_stop_closes_no_more_than_there_is() {
+        for (stop, held, closes) in [
+            (dec!(-1), dec!(1), dec!(-1)),
+            (dec!(-1.0001), dec!(1), dec!(-1)),
+            (dec!(-0.9999), dec!(1), dec!(-0.9999)),
+            (dec!(1.0001), dec!(-1), dec!(1)),
+            (dec!(0.9999), dec!(-1), dec!(0.9999)),
+            // What goes the same way closes nothing of it.
+            (dec!(2), dec!(1), dec!(2)),
+        ] {
+            assert_eq!(Cause::untold(stop, Source::Open).of_position(held).size, closes, "{stop} of {held}");
+        }
+        let entry = Cause { is_closing: false, ..Cause::untold(dec!(-2), Source::Open) };
+        assert_eq!(entry.of_position(dec!(1)).size, dec!(-2), "an entry of the other side goes on beyond it");
+    }
+}
