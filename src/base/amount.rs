@@ -109,6 +109,14 @@ pub fn parse_info(text: &str) -> Result<Decimal, AmountError> {
     text.parse::<Decimal>().map_err(|_| AmountError::Size)
 }
 
+/// Reads a count: digits and nothing else, none of them left out. `None` for anything else, and for one that is too large.
+#[must_use]
+pub fn parse_count(text: &str) -> Option<u64> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    let mut count = text.bytes().try_fold(0_u64, |count, byte| count.checked_mul(10)?.checked_add(digit(byte)?));
+    count.take_if(|_| !text.is_empty())
+}
+
 /// An amount of USDC for a text, to the nearest cent, as the page shows it.
 #[must_use]
 pub fn cents(amount: Decimal) -> String {
@@ -140,6 +148,17 @@ mod tests {
             (dec!(5), "5.00"),
         ] {
             assert_eq!(cents(amount), text);
+        }
+    }
+
+    #[test]
+    fn counts_are_digits_alone() {
+        let most = u64::MAX.to_string();
+        for (text, count) in [("0", Some(0)), ("1800000000000", Some(1_800_000_000_000)), (&most, Some(u64::MAX))] {
+            assert_eq!(parse_count(text), count);
+        }
+        for text in ["", "-1", "+1", "1.0", " 1", "1e3", "18446744073709551616", "99999999999999999999"] {
+            assert_eq!(parse_count(text), None, "{text}");
         }
     }
 

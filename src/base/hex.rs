@@ -22,7 +22,10 @@ impl std::error::Error for HexError {}
 /// # Errors
 /// Only those of the writer.
 pub fn write_hex(out: &mut impl fmt::Write, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .into_iter()
+        .try_for_each(|digit| out.write_char(char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 })))
 }
 
 /// `bytes` as `0x` and lower-case hex digits.

@@ -1,21 +1,23 @@
-//! Reads and checks a journal's lines on one thread while another works on those read before: the check of a year of lines
-//! takes as long as summing them up.
+//! Reads a journal's lines on one thread and checks them on two more, while another works on those read before: the check of a year
+//! of lines takes longer than summing them up.
 
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Scope};
 
-use crate::journal::{ChainedLine, OpenError};
+use crate::journal::{Before, ChainedLine, OpenError};
 
 /// Lines handed over together, and their bytes at most, the last line aside.
 const TOGETHER: usize = 256;
 const TOGETHER_BYTES: usize = 256 * 1024;
-/// Such parts that wait.
-const WAITING: usize = 4;
+/// Such parts that wait for each thread that checks, and behind it.
+const WAITING: usize = 2;
+/// Threads that check: each has every second part.
+const CHECKERS: usize = 2;
 
 /// A line as the one who works on it sees it, or why there are no more.
 pub(super) type Read<'a> = Result<Line<'a>, OpenError>;
 
-/// A line's text, and whether it follows from the one before (see [`ChainedLine`]).
+/// A line's text, and whether it follows from the one before (see [`Before`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) text: &'a str,
@@ -24,49 +26,53 @@ pub(super) struct Line<'a> {
 
 /// Lines on their way, in one text: a piece of memory for each of them would be taken on one thread and given back on the other,
 /// and the two would wait for one another.
-#[derive(Default)]
-struct Part {
+struct Part<T> {
     texts: String,
-    /// Where each line ends, and whether it follows from the one before.
-    ends: Vec<(usize, bool)>,
+    /// Where each line ends, and what came before it, or whether it follows from that.
+    ends: Vec<(usize, T)>,
     /// What came instead of the next line.
     error: Option<OpenError>,
 }
 
-/// Hands each line to `work`, in order, until it refuses one. Where the system grants no thread, all is done on this one.
+/// Hands each line to `work`, in order, until it refuses one. Where the system does not grant the threads, all is done on this one.
 pub(super) fn each<E>(
     mut lines: impl Iterator<Item = Result<ChainedLine, OpenError>> + Send,
     mut work: impl FnMut(Read<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     thread::scope(|scope| {
-        let (parts, waiting) = sync_channel::<Part>(WAITING);
+        let checkers: Option<Vec<_>> = (0..CHECKERS).map(|_| checker(scope)).collect();
+        let (to_check, checked): (Vec<_>, Vec<_>) = checkers.unwrap_or_default().into_iter().unzip();
         let source = &mut lines;
         let read = move || {
-            while let Some(part) = Part::next(source) {
-                if parts.send(part).is_err() {
-                    return;
-                }
-            }
+            let parts = std::iter::from_fn(|| Part::next(source));
+            // Ends with the last one, or with the first that nobody takes.
+            _ = to_check.iter().cycle().zip(parts).try_for_each(|(checker, part)| checker.send(part));
         };
-        match thread::Builder::new().spawn_scoped(scope, read) {
-            // Ends when the last part is taken, or with the first that is refused: the reader finds nobody then.
-            Ok(_) => waiting.into_iter().try_for_each(|part| part.each(&mut work)),
-            Err(_) => Ok(()),
-        }
+        let is_read = !checked.is_empty() && thread::Builder::new().spawn_scoped(scope, read).is_ok();
+        let mut parts = checked.iter().cycle().take_while(|_| is_read).map_while(|checker| checker.recv().ok());
+        parts.try_for_each(|part| part.each(&mut work))
     })?;
-    std::iter::from_fn(|| Part::next(&mut lines)).try_for_each(|part| part.each(&mut work))
+    std::iter::from_fn(|| Part::next(&mut lines)).try_for_each(|part| part.checked().each(&mut work))
 }
 
-impl Part {
+/// A thread that checks the parts that it is sent; none where the system grants none.
+fn checker<'scope>(scope: &'scope Scope<'scope, '_>) -> Option<(SyncSender<Part<Before>>, Receiver<Part<bool>>)> {
+    let (to_check, parts) = sync_channel::<Part<Before>>(WAITING);
+    let (checked, taken) = sync_channel(WAITING);
+    let check = move || _ = parts.into_iter().try_for_each(|part| checked.send(part.checked()));
+    thread::Builder::new().spawn_scoped(scope, check).ok().map(|_| (to_check, taken))
+}
+
+impl Part<Before> {
     /// The next lines; none at the end.
-    fn next(lines: &mut impl Iterator<Item = Result<ChainedLine, OpenError>>) -> Option<Part> {
-        let mut part = Part::default();
+    fn next(lines: &mut impl Iterator<Item = Result<ChainedLine, OpenError>>) -> Option<Self> {
+        let mut part = Part { texts: String::new(), ends: Vec::new(), error: None };
         while part.ends.len() < TOGETHER && part.texts.len() < TOGETHER_BYTES {
             match lines.next() {
                 None => break,
-                Some(Ok(ChainedLine { text, is_chained })) => {
+                Some(Ok(ChainedLine { text, before })) => {
                     part.texts.push_str(&text);
-                    part.ends.push((part.texts.len(), is_chained));
+                    part.ends.push((part.texts.len(), before));
                 }
                 Some(Err(error)) => {
                     part.error = Some(error);
@@ -77,6 +83,19 @@ impl Part {
         (!part.ends.is_empty() || part.error.is_some()).then_some(part)
     }
 
+    fn checked(self) -> Part<bool> {
+        let Part { texts, ends, error } = self;
+        let mut begun = 0;
+        let check = |(end, before): (usize, Before)| {
+            let line = texts.get(std::mem::replace(&mut begun, end)..end).unwrap_or_default();
+            (end, before.leads_to(line))
+        };
+        let ends = ends.into_iter().map(check).collect();
+        Part { ends, texts, error }
+    }
+}
+
+impl Part<bool> {
     fn each<E>(self, work: &mut impl FnMut(Read<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut begun = 0;
         for (end, is_chained) in self.ends {
@@ -91,24 +110,27 @@ impl Part {
 mod tests {
     use super::*;
 
+    /// Every second one has a chain value, and may follow any.
+    fn text(number: usize, length: usize) -> String {
+        let chain = if number.is_multiple_of(2) { format!(",\"chain\":\"{number:016x}\"}}") } else { String::new() };
+        format!("{{\"n\":{number},\"x\":\"{}\"{chain}", "x".repeat(length))
+    }
+
     fn lines(count: usize, length: usize) -> impl Iterator<Item = Result<ChainedLine, OpenError>> + Send {
-        (0..count).map(move |number| {
-            let text = format!("{number}{}", "x".repeat(length));
-            Ok(ChainedLine { text, is_chained: number % 2 == 0 })
-        })
+        (0..count).map(move |number| Ok(ChainedLine { text: text(number, length), before: Before::ANY }))
     }
 
     #[test]
     fn each_line_comes_once_and_in_its_order() {
-        for (count, length) in [(0, 1), (1, 1), (TOGETHER * 3 + 1, 8), (9, TOGETHER_BYTES)] {
+        for (count, length) in [(0, 1), (1, 1), (TOGETHER * 7 + 1, 8), (9, TOGETHER_BYTES)] {
             let mut seen = Vec::new();
             each(lines(count, length), |line| {
                 let Line { text, is_chained } = line.unwrap();
-                seen.push(ChainedLine { text: text.to_owned(), is_chained });
+                seen.push((text.to_owned(), is_chained));
                 Ok::<(), ()>(())
             })
             .unwrap();
-            let expected: Vec<ChainedLine> = lines(count, length).map(Result::unwrap).collect();
+            let expected: Vec<(String, bool)> = (0..count).map(|n| (text(n, length), n.is_multiple_of(2))).collect();
             assert!(seen == expected, "{count} lines of {length}");
         }
     }
@@ -132,6 +154,6 @@ mod tests {
             Ok::<(), ()>(())
         })
         .unwrap();
-        assert_eq!(seen, ["0x", "1x", &told, "0xx"]);
+        assert_eq!(seen, [text(0, 1), text(1, 1), told, text(0, 2)]);
     }
 }

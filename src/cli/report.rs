@@ -129,7 +129,8 @@ impl<W: Write> Printer<W> {
         match self.format {
             Format::Table => self.print(fill.to_table()),
             Format::Csv => self.print(fill.to_csv()),
-            Format::Json => self.print(format_args!("{}{}", if is_first { "" } else { ",\n" }, fill.to_json())),
+            Format::Json if is_first => self.print(fill.to_json_text()),
+            Format::Json => self.print(",\n").and_then(|()| self.print(fill.to_json_text())),
         }
     }
 

@@ -11,7 +11,7 @@
 //! The first line of a journal follows the value `0000000000000000`; the first line of any other file follows
 //! the last line of the file before it.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io::{self, BufRead, Read};
 use std::str::FromStr;
 
@@ -25,45 +25,48 @@ pub(crate) const OVERHEAD: usize = KEY.len() + 16 + 1 + 1;
 
 const KEY: &[u8] = b",\"chain\":\"";
 
-/// The value that stands for all lines up to and including one.
+/// The value that stands for all lines up to and including one: its digits, which the next one is made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Chain([u8; 8]);
+pub struct Chain([u8; 16]);
 
 impl Chain {
     /// The value before a journal's first line.
-    pub const START: Chain = Chain([0; 8]);
+    pub const START: Chain = Chain([b'0'; 16]);
 
     /// The value after the line whose body is `parts` put together, when this is the value before it.
     fn after(self, parts: &[&[u8]]) -> Chain {
         let mut hasher = Keccak256::new();
-        hasher.update(self.digits());
+        hasher.update(self.0);
         for part in parts {
             hasher.update(part);
         }
         let mut first = [0; 8];
         first.iter_mut().zip(hasher.finalize()).for_each(|(to, from)| *to = from);
-        Chain(first)
+        Chain(digits(u64::from_be_bytes(first)))
     }
 
     /// Whether this is the value before a line that holds `inner`, a body without its closing brace, and claims that value.
     pub(crate) fn leads_to(self, inner: &[u8], claimed: Chain) -> bool {
         self.after(&[inner, b"}"]) == claimed
     }
+}
 
-    fn digits(self) -> [u8; 16] {
-        let mut digits = [0; 16];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-            for (digit, nibble) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
-                *digit = if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-            }
-        }
-        digits
-    }
+/// A value's digits, worked out in one number for all of them, since each line that is read asks for one.
+fn digits(value: u64) -> [u8; 16] {
+    // Halves of halves move apart until each digit has a byte of its own.
+    let mut digits = u128::from(value);
+    digits = (digits | digits << 32) & 0x0000_0000_ffff_ffff_0000_0000_ffff_ffff;
+    digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff_0000_ffff_0000_ffff;
+    digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff_00ff_00ff_00ff_00ff;
+    digits = (digits | digits << 4) & 0x0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f;
+    // Six more than a digit above nine has the bit of sixteen: that one is a letter. No byte comes to more than 0x66.
+    let letters = (digits + u128::from_ne_bytes([6; 16])) >> 4 & u128::from_ne_bytes([1; 16]);
+    (digits + u128::from_ne_bytes([b'0'; 16]) + letters * u128::from(b'a' - b'0' - 10)).to_be_bytes()
 }
 
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.0.iter().try_for_each(|digit| f.write_char(char::from(*digit)))
     }
 }
 
@@ -77,11 +80,15 @@ impl FromStr for Chain {
     type Err = LineFault;
 
     fn from_str(text: &str) -> Result<Chain, LineFault> {
-        if text.len() != 16 || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(LineFault::NoChain);
-        }
-        let value = u64::from_str_radix(text, 16).map_err(|_| LineFault::NoChain)?;
-        Ok(Chain(value.to_be_bytes()))
+        Chain::of(text.as_bytes())
+    }
+}
+
+impl Chain {
+    fn of(digits: &[u8]) -> Result<Chain, LineFault> {
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let whole = <[u8; 16]>::try_from(digits).ok().filter(|digits| digits.iter().all(is_digit));
+        whole.map(Chain).ok_or(LineFault::NoChain)
     }
 }
 
@@ -140,7 +147,7 @@ pub fn seal(previous: Chain, body: &str, out: &mut Vec<u8>) -> Result<Chain, Lin
     let chain = previous.after(&[body.as_bytes()]);
     out.extend_from_slice(inner.as_bytes());
     out.extend_from_slice(KEY);
-    out.extend_from_slice(&chain.digits());
+    out.extend_from_slice(&chain.0);
     out.extend_from_slice(b"\"}\n");
     Ok(chain)
 }
@@ -150,8 +157,7 @@ pub(crate) fn split(line: &[u8]) -> Result<(&[u8], Chain), LineFault> {
     let at = line.len().checked_sub(OVERHEAD).ok_or(LineFault::NoChain)?;
     let (inner, rest) = line.split_at_checked(at).ok_or(LineFault::NoChain)?;
     let digits = rest.strip_prefix(KEY).and_then(|rest| rest.strip_suffix(b"\"}")).ok_or(LineFault::NoChain)?;
-    let digits = std::str::from_utf8(digits).map_err(|_| LineFault::NoChain)?;
-    Ok((inner, digits.parse()?))
+    Ok((inner, Chain::of(digits)?))
 }
 
 /// Reads the lines of one file in order and checks each against the one before. Memory: one line.
@@ -220,5 +226,21 @@ impl<R: BufRead> Lines<R> {
     /// The value after the line last read.
     pub(crate) fn chain(&self) -> Chain {
         self.chain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_value_has_its_digits(value in any::<u64>()) {
+            for value in [value, value & 0xf0f0, 0, u64::MAX] {
+                prop_assert_eq!(Chain(digits(value)).to_string(), format!("{value:016x}"));
+            }
+        }
     }
 }

@@ -56,7 +56,7 @@ pub use health::{Condition, Health};
 pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};
 pub use open::{LastEvents, Opened, Options, check_risk, create_risk, open};
-pub use reader::{ChainedLine, ChainedLines, StoredLines, read_days, read_events, read_risk};
+pub use reader::{Before, ChainedLine, ChainedLines, StoredLines, read_days, read_events, read_risk};
 pub use redo::{Reached, reached};
 pub use store::{Commit, Store};
 pub use stored::StoredEvent;

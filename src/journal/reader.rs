@@ -160,9 +160,27 @@ pub struct ChainedLine {
     /// One JSON object with its chain value, without the line feed. Where a byte is no UTF-8, what is before it and
     /// U+FFFD: no object that is whole.
     pub text: String,
-    /// Whether the chain value is the one that follows from the line before. That of a line after one without a value, and of
-    /// the first one read of a journal's later part, is taken as it stands.
-    pub is_chained: bool,
+    /// What came before it.
+    pub before: Before,
+}
+
+/// The chain value that the line before states; none where any may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before(Option<Chain>);
+
+impl Before {
+    /// Any value may come before.
+    pub const ANY: Before = Before(None);
+
+    /// Whether a line's chain value is the one that follows. That of a line after one without a value, and of the first one read of
+    /// a journal's later part, is taken as it stands. Most of the work of reading a journal is here: it may be done beside that.
+    #[must_use]
+    pub fn leads_to(self, line: &str) -> bool {
+        match (split(line.as_bytes()), self.0) {
+            (Ok((inner, claimed)), Some(last)) => last.leads_to(inner, claimed),
+            (stated, _) => stated.is_ok(),
+        }
+    }
 }
 
 /// See [`read_days`]. Memory: one line.
@@ -174,18 +192,14 @@ pub struct ChainedLines {
 
 impl ChainedLines {
     fn chained(&mut self, line: Vec<u8>) -> ChainedLine {
-        let stated = split(&line);
-        let is_chained = match (&stated, self.last) {
-            (Ok((inner, claimed)), Some(last)) => last.leads_to(inner, *claimed),
-            (stated, _) => stated.is_ok(),
-        };
-        self.last = stated.ok().map(|(_, claimed)| claimed);
+        let stated = split(&line).ok().map(|(_, claimed)| claimed);
+        let before = Before(std::mem::replace(&mut self.last, stated));
         let text = String::from_utf8(line).unwrap_or_else(|error| {
             let end = error.utf8_error().valid_up_to();
             let whole = error.as_bytes().get(..end).map(String::from_utf8_lossy).unwrap_or_default();
             format!("{whole}{}", char::REPLACEMENT_CHARACTER)
         });
-        ChainedLine { text, is_chained }
+        ChainedLine { text, before }
     }
 }
 

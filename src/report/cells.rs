@@ -12,11 +12,13 @@ use super::sum::Sum;
 use crate::base::moment::iso;
 
 const NOT_RECORDED: &str = "not recorded";
+/// Most lines of a list are shorter, bytes.
+const USUAL_LINE: usize = 640;
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
-    Text(String),
+pub(super) enum Cell<'a> {
+    Text(Cow<'a, str>),
     Count(u64),
     Amount(Sum),
     Flag(bool),
@@ -26,29 +28,29 @@ pub(super) enum Cell {
     None,
 }
 
-impl Cell {
-    pub(super) fn text(text: Option<impl Into<String>>) -> Cell {
+impl<'a> Cell<'a> {
+    pub(super) fn text(text: Option<impl Into<Cow<'a, str>>>) -> Self {
         text.map_or(Cell::None, |text| Cell::Text(text.into()))
     }
 
-    pub(super) fn amount(amount: Option<impl Into<Sum>>) -> Cell {
+    pub(super) fn amount(amount: Option<impl Into<Sum>>) -> Self {
         amount.map_or(Cell::None, |amount| Cell::Amount(amount.into()))
     }
 
     /// What was measured, which nothing was recorded of where there is none.
-    fn measured(amount: Option<impl Into<Sum>>) -> Cell {
+    fn measured(amount: Option<impl Into<Sum>>) -> Self {
         amount.map_or(Cell::NotRecorded, |amount| Cell::Amount(amount.into()))
     }
 
     /// It, where it was recorded.
-    fn if_recorded(self, is_recorded: bool) -> Cell {
+    fn if_recorded(self, is_recorded: bool) -> Self {
         if is_recorded { self } else { Cell::NotRecorded }
     }
 
     /// As JSON: amounts are texts.
     pub(super) fn json(&self) -> Value {
         match self {
-            Cell::Text(text) => Value::from(text.as_str()),
+            Cell::Text(text) => Value::from(text.as_ref()),
             Cell::Count(count) => Value::from(*count),
             Cell::Amount(amount) => Value::from(amount.to_string()),
             Cell::Flag(flag) => Value::from(*flag),
@@ -59,7 +61,7 @@ impl Cell {
     /// As plain text.
     pub(super) fn plain(&self) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => text.to_string(),
             Cell::Count(count) => count.to_string(),
             Cell::Amount(amount) => amount.to_string(),
             Cell::Flag(flag) => flag.to_string(),
@@ -80,7 +82,7 @@ impl Cell {
                 }
                 let mut parts = text.split('"');
                 line.push_str(parts.next().unwrap_or_default());
-                parts.for_each(|part| _ = write!(line, "\"\"{part}"));
+                parts.for_each(|part| line.extend(["\"\"", part]));
             }
             Cell::Count(count) => _ = write!(line, "{count}"),
             Cell::Amount(amount) => _ = write!(line, "{amount}"),
@@ -89,6 +91,25 @@ impl Cell {
             Cell::None => {}
         }
         line.push('"');
+    }
+}
+
+/// The same as [`Cell::json`] writes it, put to a text.
+fn push_json(cell: &Cell<'_>, text: &mut String) {
+    // Writing to a String cannot fail.
+    match cell {
+        Cell::Text(told) => {
+            let is_plain = told.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+            if is_plain {
+                text.extend(["\"", told, "\""])
+            } else {
+                text.push_str(&Value::from(told.as_ref()).to_string())
+            }
+        }
+        Cell::Amount(amount) => _ = write!(text, "\"{amount}\""),
+        Cell::Count(count) => _ = write!(text, "{count}"),
+        Cell::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
+        Cell::NotRecorded | Cell::None => text.push_str("null"),
     }
 }
 
@@ -102,14 +123,14 @@ pub(super) struct Recorded {
 }
 
 /// A cell and its name; cells of a group stand together in JSON.
-pub(super) struct Named {
+pub(super) struct Named<'a> {
     pub(super) group: Option<&'static str>,
     pub(super) name: Cow<'static, str>,
-    pub(super) cell: Cell,
+    pub(super) cell: Cell<'a>,
 }
 
-impl Named {
-    pub(super) fn new(name: impl Into<Cow<'static, str>>, cell: Cell) -> Named {
+impl<'a> Named<'a> {
+    pub(super) fn new(name: impl Into<Cow<'static, str>>, cell: Cell<'a>) -> Self {
         Named { group: None, name: name.into(), cell }
     }
 
@@ -120,7 +141,7 @@ impl Named {
 }
 
 /// A row as JSON.
-pub(super) fn object(cells: &[Named]) -> Map<String, Value> {
+pub(super) fn object(cells: &[Named<'_>]) -> Map<String, Value> {
     let mut object = Map::new();
     for named in cells {
         match named.group {
@@ -136,9 +157,21 @@ pub(super) fn object(cells: &[Named]) -> Map<String, Value> {
     object
 }
 
+/// A row without groups as JSON's text: that of many rows, which are not held.
+pub(super) fn object_text(cells: &[Named<'_>]) -> String {
+    let mut text = String::with_capacity(USUAL_LINE);
+    for named in cells {
+        text.push(if text.is_empty() { '{' } else { ',' });
+        push_json(&Cell::Text(Cow::Borrowed(&named.name)), &mut text);
+        text.push(':');
+        push_json(&named.cell, &mut text);
+    }
+    text + "}"
+}
+
 /// A line of csv.
-pub(super) fn csv(cells: impl Iterator<Item = Cell>) -> String {
-    let mut line = String::new();
+pub(super) fn csv<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
+    let mut line = String::with_capacity(USUAL_LINE);
     for cell in cells {
         if !line.is_empty() {
             line.push(',');
@@ -157,7 +190,13 @@ pub(super) struct Columns<'a> {
 
 impl Columns<'_> {
     /// The cells of a row; `is_total` has those too that rows of this kind do not.
-    pub(super) fn cells(&self, key: Cell, row: &Figures, recorded: Recorded, is_total: bool) -> Vec<Named> {
+    pub(super) fn cells<'a>(
+        &self,
+        key: Cell<'a>,
+        row: &'a Figures,
+        recorded: Recorded,
+        is_total: bool,
+    ) -> Vec<Named<'a>> {
         let mut cells = vec![Named::new("key", key)];
         self.money(row, recorded.book, &mut cells);
         if is_total || self.by == By::Day {
@@ -180,9 +219,9 @@ impl Columns<'_> {
         cells
     }
 
-    fn money(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
+    fn money<'a>(&self, row: &'a Figures, is_recorded: bool, cells: &mut Vec<Named<'a>>) {
         let money = &row.money;
-        let recorded = |cell: Cell| cell.if_recorded(is_recorded);
+        let recorded = |cell: Cell<'a>| cell.if_recorded(is_recorded);
         let counts = [("fills", money.fills), ("late_fills", money.late_fills), ("liquidations", money.liquidations)];
         cells.extend(counts.map(|(name, count)| Named::new(name, recorded(Cell::Count(count)))));
         let why = money.why_unknown();
@@ -204,7 +243,7 @@ impl Columns<'_> {
         }
     }
 
-    fn decisions(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
+    fn decisions(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named<'_>>) {
         let deeds = &row.deeds;
         let counts = [
             ("allowed", deeds.allowed),
@@ -223,9 +262,9 @@ impl Columns<'_> {
 }
 
 /// The transfers, and the equity as it was measured.
-fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
+fn measured<'a>(row: &'a Figures, recorded: Recorded, cells: &mut Vec<Named<'a>>) {
     let (money, measured) = (&row.money, &row.measured);
-    let of_book = |cell: Cell| cell.if_recorded(recorded.book);
+    let of_book = |cell: Cell<'a>| cell.if_recorded(recorded.book);
     cells.push(Named::new("transfers", of_book(Cell::Amount(money.transfers))));
     cells.push(Named::new("transfers_unknown", of_book(Cell::Count(money.transfers_unknown))));
     for (name, at) in [("equity_start", measured.ends.start), ("equity_end", measured.ends.end)] {

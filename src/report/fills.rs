@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::cells::{Cell, Named, csv, object};
+use super::cells::{Cell, Named, csv, object, object_text};
 use super::figures::USDC;
 use super::sum::Sum;
 use super::table::table_line;
@@ -35,21 +35,21 @@ const WIDTHS: [(&str, usize); 12] = [
 ];
 
 impl FillLine {
-    fn cells(&self) -> Vec<Named> {
+    fn cells(&self) -> [Named<'_>; 22] {
         let FillLine { seq, fill } = self;
         let mut net = Sum::from(fill.closed_pnl);
         net += -fill.fee;
-        let liquidation = fill.liquidation.as_ref().map(|told| told.method.clone());
+        let liquidation = fill.liquidation.as_ref().map(|told| &told.method);
         let cells = [
-            ("time", Cell::Text(iso(fill.time))),
-            ("market", Cell::Text(fill.coin.clone())),
-            ("side", Cell::Text(fill.side.clone().into_owned())),
+            ("time", Cell::Text(iso(fill.time).into())),
+            ("market", Cell::Text(fill.coin.as_str().into())),
+            ("side", Cell::Text(fill.side.as_ref().into())),
             ("px", Cell::Amount(fill.px.into())),
             ("size", Cell::Amount(fill.size.into())),
             ("value", Cell::Amount(Sum::product(fill.px, fill.size))),
             ("closed_pnl", Cell::Amount(fill.closed_pnl.into())),
             ("fee", Cell::Amount(fill.fee.into())),
-            ("fee_token", Cell::Text(fill.fee_token.clone())),
+            ("fee_token", Cell::Text(fill.fee_token.as_str().into())),
             ("builder_fee", Cell::amount(fill.builder_fee)),
             // A fee in another token is nothing that could be taken off an amount in USDC.
             ("net", Cell::amount(Some(net).filter(|_| fill.fee_token == USDC))),
@@ -60,12 +60,12 @@ impl FillLine {
             ("tid", Cell::Count(fill.tid)),
             ("crossed", Cell::Flag(fill.crossed)),
             ("liquidation", Cell::text(liquidation)),
-            ("client", Cell::text(fill.client.clone())),
+            ("client", Cell::text(fill.client.as_ref())),
             ("intent", fill.intent.map_or(Cell::None, Cell::Count)),
             ("late", Cell::Flag(fill.late)),
             ("seq", Cell::Count(*seq)),
         ];
-        cells.into_iter().map(|(name, cell)| Named::new(name, cell)).collect()
+        cells.map(|(name, cell)| Named::new(name, cell))
     }
 
     /// The fill as JSON.
@@ -74,17 +74,23 @@ impl FillLine {
         Value::Object(object(&self.cells()))
     }
 
+    /// The text of that.
+    #[must_use]
+    pub fn to_json_text(&self) -> String {
+        object_text(&self.cells())
+    }
+
     /// The fill as a line of csv.
     #[must_use]
     pub fn to_csv(&self) -> String {
-        csv(self.cells().into_iter().map(|named| named.cell))
+        csv(self.cells().iter().map(|named| &named.cell))
     }
 
     /// The line of csv that names the columns.
     #[must_use]
     pub fn csv_head() -> String {
         let empty = FillLine { seq: 0, fill: Fill::default() };
-        csv(empty.cells().into_iter().map(|named| Cell::Text(named.head())))
+        csv(empty.cells().map(|named| Cell::Text(named.head().into())).iter())
     }
 
     /// The fill as a line of a table.
@@ -117,4 +123,20 @@ pub(super) fn liquidates(fill: &Fill, account: &str) -> Option<bool> {
     });
     let waited = told.method == "market" && !fill.crossed;
     if !is_reduced || fill.intent.is_some() || waited { Some(false) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_json_is_what_json_says() {
+        let cloid = "0x73766367726401000200000000000104".parse().ok();
+        let plain = Fill { coin: "ETH".to_owned(), intent: Some(7), cloid, ..Fill::default() };
+        let odd = Fill { client: Some("a\"b\\c\u{1}\u{e9}".to_owned()), fee_token: String::new(), ..Fill::default() };
+        for fill in [plain, odd] {
+            let line = FillLine { seq: 9, fill };
+            assert_eq!(line.to_json_text(), line.to_json().to_string());
+        }
+    }
 }

@@ -45,15 +45,16 @@ impl Finished {
     }
 
     /// The cells of each row.
-    fn rows(&self, name: impl Fn(&Key) -> Cell) -> Vec<Vec<Named>> {
+    fn rows<'a>(&'a self, name: impl Fn(&'a Key) -> Cell<'a>) -> Vec<Vec<Named<'a>>> {
         let columns = Columns { by: self.question.by, total: &self.total };
-        let cells = |(key, row): (&Key, &Figures)| columns.cells(name(key), row, self.recorded(key.name(), row), false);
+        let cells =
+            |(key, row): (&'a Key, &'a Figures)| columns.cells(name(key), row, self.recorded(key.name(), row), false);
         self.rows.iter().map(cells).collect()
     }
 
-    fn total(&self) -> Vec<Named> {
+    fn total(&self) -> Vec<Named<'_>> {
         let columns = Columns { by: self.question.by, total: &self.total };
-        let cells = columns.cells(Cell::Text(TOTAL.to_owned()), &self.total, self.recorded(None, &self.total), true);
+        let cells = columns.cells(Cell::Text(TOTAL.into()), &self.total, self.recorded(None, &self.total), true);
         cells.into_iter().filter(|named| named.name != "key").collect()
     }
 
@@ -62,8 +63,8 @@ impl Finished {
     pub fn to_json(&self) -> Map<String, Value> {
         let Question { mode, account, from, to, by } = &self.question;
         let day = |day: &Option<Day>| day.map(|day| day.to_string());
-        let name = |key: &Key| match key {
-            Key::Others => Cell::Text(OTHERS.to_owned()),
+        let name = |key| match key {
+            &Key::Others => Cell::Text(OTHERS.into()),
             key => Cell::text(key.name()),
         };
         let mut rows: Vec<Value> = self.rows(name).iter().map(|row| Value::Object(object(row))).collect();
@@ -93,19 +94,19 @@ impl Finished {
     pub fn to_csv(&self) -> String {
         let total = self.total();
         let heads: Vec<String> = std::iter::once("key".to_owned()).chain(total.iter().map(Named::head)).collect();
-        let mut text = csv(heads.iter().map(|head| Cell::Text(head.clone())));
-        for row in self.rows(|key| Cell::Text(key.text())) {
+        let mut text = csv(heads.iter().map(|head| Cell::Text(head.into())).collect::<Vec<_>>().iter());
+        for row in self.rows(|key| Cell::Text(key.text().into())) {
             let of = |head: &String| row.iter().find(|named| named.head() == *head);
-            text += &csv(heads.iter().map(|head| of(head).map_or(Cell::None, |named| named.cell.clone())));
+            text += &csv(heads.iter().map(|head| of(head).map_or(&Cell::None, |named| &named.cell)));
         }
-        let last = std::iter::once(Cell::Text(TOTAL.to_owned())).chain(total.into_iter().map(|named| named.cell));
-        text + &csv(last)
+        let name = Cell::Text(TOTAL.into());
+        text + &csv(std::iter::once(&name).chain(total.iter().map(|named| &named.cell)))
     }
 
     /// The report for a person's eyes.
     #[must_use]
     pub fn to_table(&self) -> String {
-        let rows = self.rows(|key| Cell::Text(key.text()));
+        let rows = self.rows(|key| Cell::Text(key.text().into()));
         table::text(&self.question, &rows, &self.total(), TOTAL)
     }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::base::address::Cloid;
+use crate::base::amount::parse_count;
 use crate::base::cloid_prefix::{GUARD, is_derived};
 use crate::record::lack::Lack;
 
@@ -27,12 +28,17 @@ impl<'a> Head<'a> {
     }
 
     fn as_written(line: &'a str) -> Option<Head<'a>> {
-        let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(',')?;
-        let (at_ms, rest) = rest.strip_prefix("\"at_ms\":")?.split_once(',')?;
-        let (kind, _) = rest.strip_prefix("\"kind\":\"")?.split_once('"')?;
+        let (seq, rest) = up_to(line.strip_prefix("{\"seq\":")?, b',')?;
+        let (at_ms, rest) = up_to(rest.strip_prefix(",\"at_ms\":")?, b',')?;
+        let (kind, _) = up_to(rest.strip_prefix(",\"kind\":\"")?, b'"')?;
         let kind = Some(kind).filter(|kind| kind.bytes().all(|byte| byte.is_ascii_lowercase()))?;
-        Some(Head { seq: seq.parse().ok()?, at_ms: at_ms.parse().ok()?, kind: Cow::Borrowed(kind) })
+        Some(Head { seq: parse_count(seq)?, at_ms: parse_count(at_ms)?, kind: Cow::Borrowed(kind) })
     }
+}
+
+/// A text up to a byte, and the rest from that on.
+fn up_to(text: &str, byte: u8) -> Option<(&str, &str)> {
+    text.split_at_checked(text.bytes().position(|at| at == byte)?)
 }
 
 /// What every decision tells.

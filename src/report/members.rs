@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rust_decimal::Decimal;
 
 use super::line::Verdict;
-use crate::base::amount::parse_info;
+use crate::base::amount::{parse_count, parse_info};
 use crate::record::money::Fill;
 use crate::record::text::Text;
 
@@ -29,18 +29,27 @@ impl<'a> Members<'a> {
     /// The next one; `None` where it is written otherwise.
     fn next(&mut self) -> Option<(&'a str, Plain<'a>)> {
         let (key, rest) = text(behind(self.0, b'"')?)?;
-        let rest = behind(rest, b':')?;
-        let (value, rest) = match behind(rest, b'"') {
-            Some(rest) => text(rest).map(|(text, rest)| (Plain::Text(text), rest))?,
-            None => {
-                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-                let (word, rest) = rest.split_at_checked(rest.bytes().position(|byte| !is_plain(byte))?)?;
-                (Plain::Word(word), rest)
-            }
-        };
-        self.0 = if rest == "}" { "" } else { behind(rest, b',').filter(|rest| !rest.is_empty())? };
+        let (value, rest) = Plain::of(behind(rest, b':')?)?;
+        self.0 = beyond(rest)?;
         Some((key, value))
     }
+
+    /// The value of the next one if that is this one, by its name as it is written.
+    fn named(&mut self, name: &str) -> Option<Plain<'a>> {
+        let (value, rest) = Plain::of(self.0.strip_prefix(name)?)?;
+        self.0 = beyond(rest)?;
+        Some(value)
+    }
+
+    /// The value of the next one if that is this one; nothing of another one.
+    fn if_named(&mut self, name: &str) -> Option<Option<Plain<'a>>> {
+        if self.0.starts_with(name) { self.named(name).map(Some) } else { Some(None) }
+    }
+}
+
+/// What is behind a member: nothing at the end of the object.
+fn beyond(rest: &str) -> Option<&str> {
+    if rest == "}" { Some("") } else { behind(rest, b',').filter(|rest| !rest.is_empty()) }
 }
 
 /// What is behind a byte that a text begins with; none of its own where it is another one.
@@ -57,6 +66,16 @@ fn text(rest: &str) -> Option<(&str, &str)> {
 }
 
 impl<'a> Plain<'a> {
+    /// The one that a text begins with, and what is behind it.
+    fn of(rest: &'a str) -> Option<(Plain<'a>, &'a str)> {
+        if let Some(rest) = behind(rest, b'"') {
+            return text(rest).map(|(text, rest)| (Plain::Text(text), rest));
+        }
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        let (word, rest) = rest.split_at_checked(rest.bytes().position(|byte| !is_plain(byte))?)?;
+        Some((Plain::Word(word), rest))
+    }
+
     fn text(self) -> Option<&'a str> {
         match self {
             Plain::Text(text) => Some(text),
@@ -68,14 +87,19 @@ impl<'a> Plain<'a> {
         matches!(self, Plain::Word("null"))
     }
 
+    /// It as read so, or `null`.
+    fn or_null<T>(self, read: impl Fn(Self) -> Option<T>) -> Option<Option<T>> {
+        if self.is_null() { Some(None) } else { read(self).map(Some) }
+    }
+
     fn amount(self) -> Option<Decimal> {
         parse_info(self.text()?).ok()
     }
 
     fn number(self) -> Option<u64> {
         match self {
-            Plain::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => word.parse().ok(),
-            _ => None,
+            Plain::Word(word) => parse_count(word),
+            Plain::Text(_) => None,
         }
     }
 
@@ -96,35 +120,42 @@ fn side(text: &str) -> Text {
     }
 }
 
-/// The fill that a line tells of, where it is written as the guard writes one that liquidated nobody.
+/// The fill that a line tells of, where it is written as the guard writes one that liquidated nobody: in this order.
 pub(super) fn fill_as_written(line: &str) -> Option<Fill> {
-    let (mut fill, mut members) = (Fill::default(), Members::of(line)?);
+    let mut members = Members::of(line)?;
+    let mut is_next = |name: &str| members.named(name);
+    is_next("\"seq\":")?;
+    is_next("\"at_ms\":")?;
+    is_next("\"kind\":")?;
+    let (coin, side) = (is_next("\"coin\":")?.text()?, side(is_next("\"side\":")?.text()?));
+    let (px, size) = (is_next("\"px\":")?.amount()?, is_next("\"size\":")?.amount()?);
+    let (fee, fee_token) = (is_next("\"fee\":")?.amount()?, is_next("\"fee_token\":")?.text()?);
+    let builder_fee = members.if_named("\"builder_fee\":")?;
+    let mut is_next = |name: &str| members.named(name);
+    let mut fill = Fill {
+        coin: coin.to_owned(),
+        side,
+        px,
+        size,
+        fee,
+        fee_token: fee_token.to_owned(),
+        builder_fee: builder_fee.map_or(Some(None), |fee| fee.amount().map(Some))?,
+        closed_pnl: is_next("\"closed_pnl\":")?.amount()?,
+        position_before: is_next("\"position_before\":")?.amount()?,
+        position_after: Some(is_next("\"position_after\":")?.amount()?),
+        oid: is_next("\"oid\":")?.number()?,
+        cloid: is_next("\"cloid\":")?.or_null(|cloid| cloid.text()?.parse().ok())?,
+        tid: is_next("\"tid\":")?.number()?,
+        time: is_next("\"time\":")?.number()?,
+        crossed: is_next("\"crossed\":")?.flag()?,
+        intent: is_next("\"intent\":")?.or_null(Plain::number)?,
+        client: is_next("\"client\":")?.or_null(|client| client.text().map(str::to_owned))?,
+        ..Fill::default()
+    };
     while !members.0.is_empty() {
-        let (key, value) = members.next()?;
-        // As bytes: told apart one after the other, where texts are compared with each name of their length.
-        match key.as_bytes() {
-            b"coin" => value.text()?.clone_into(&mut fill.coin),
-            b"side" => fill.side = side(value.text()?),
-            b"px" => fill.px = value.amount()?,
-            b"size" => fill.size = value.amount()?,
-            b"fee" => fill.fee = value.amount()?,
-            b"fee_token" => value.text()?.clone_into(&mut fill.fee_token),
-            b"builder_fee" => fill.builder_fee = Some(value.amount()?),
-            b"closed_pnl" => fill.closed_pnl = value.amount()?,
-            b"position_before" => fill.position_before = value.amount()?,
-            b"position_after" => fill.position_after = Some(value.amount()?),
-            b"oid" => fill.oid = value.number()?,
-            b"cloid" if value.is_null() => fill.cloid = None,
-            b"cloid" => fill.cloid = Some(value.text()?.parse().ok()?),
-            b"tid" => fill.tid = value.number()?,
-            b"time" => fill.time = value.number()?,
-            b"crossed" => fill.crossed = value.flag()?,
-            b"intent" if value.is_null() => fill.intent = None,
-            b"intent" => fill.intent = Some(value.number()?),
-            b"client" if value.is_null() => fill.client = None,
-            b"client" => fill.client = Some(value.text()?.to_owned()),
-            b"late" => fill.late = value.flag()?,
-            b"seq" | b"at_ms" | b"kind" | b"chain" | b"seen" => {}
+        match members.next()? {
+            ("late", late) => fill.late = late.flag()?,
+            ("chain" | "seen", _) => {}
             _ => return None,
         }
     }
@@ -198,24 +229,30 @@ mod tests {
 
     #[test]
     fn what_is_written_otherwise_is_left_to_others() {
-        let line = r#"{"seq":1,"coin":"ETH","px":"1","crossed":true,"intent":null}"#;
+        let line = r#"{"seq":1,"at_ms":2,"kind":"fill","coin":"ETH","side":"buy","px":"1","size":"2","fee":"0.1","fee_token":"USDC","closed_pnl":"0","position_before":"0","position_after":"2","oid":7,"cloid":null,"tid":8,"time":9,"crossed":true,"intent":null,"client":null,"chain":"00"}"#;
         assert_eq!(fill_as_written(line), Some(as_json(line)));
-        for other in [
-            r#"{ "seq":1}"#,
-            r#"{"seq":1"#,
-            r#"{"seq":1,}"#,
-            r#"{"seq":1}}"#,
-            r#"{"coin":"E\u0054H"}"#,
-            r#"{"px":1}"#,
-            r#"{"px":"1e5"}"#,
-            r#"{"oid":-1}"#,
-            r#"{"oid":"1"}"#,
-            r#"{"crossed":1}"#,
-            r#"{"liquidation":null}"#,
-            r#"{"changes":["a"]}"#,
-            "[1]",
-            "",
+        for (there, instead) in [
+            ("{\"seq\"", "{ \"seq\""),
+            ("\"chain\":\"00\"}", "\"chain\":\"00\""),
+            ("\"chain\":\"00\"}", "\"chain\":\"00\",}"),
+            ("\"chain\":\"00\"}", "\"chain\":\"00\"}}"),
+            ("\"ETH\"", "\"E\\u0054H\""),
+            ("\"px\":\"1\"", "\"px\":1"),
+            ("\"px\":\"1\"", "\"px\":\"1e5\""),
+            ("\"px\":\"1\",\"size\":\"2\"", "\"size\":\"2\",\"px\":\"1\""),
+            ("\"px\":\"1\",", ""),
+            ("\"oid\":7", "\"oid\":-1"),
+            ("\"oid\":7", "\"oid\":\"1\""),
+            ("\"oid\":7", "\"oid\":18446744073709551616"),
+            ("\"position_after\":\"2\"", "\"position_after\":null"),
+            ("\"crossed\":true", "\"crossed\":1"),
+            ("\"intent\"", "\"liquidation\":null,\"intent\""),
+            ("\"chain\"", "\"changes\":[\"a\"],\"chain\""),
         ] {
+            assert!(line.contains(there), "{there}");
+            assert_eq!(fill_as_written(&line.replace(there, instead)), None, "{instead}");
+        }
+        for other in ["[1]", "{}", ""] {
             assert_eq!(fill_as_written(other), None, "{other}");
         }
     }

@@ -14,14 +14,15 @@ const OF_A_CLIENT: &[&str] = &["allowed", "resized", "vetoed"];
 const MOST_SHOWN: usize = 48;
 
 /// The table, and the total's cells below it.
-pub(super) fn text(question: &Question, rows: &[Vec<Named>], total: &[Named], total_name: &str) -> String {
+pub(super) fn text(question: &Question, rows: &[Vec<Named<'_>>], total: &[Named<'_>], total_name: &str) -> String {
     let more: &[&str] = match question.by {
         By::Day => OF_A_DAY,
         By::Market => &[],
         By::Client => OF_A_CLIENT,
     };
     let names: Vec<&str> = COLUMNS.iter().chain(more).copied().collect();
-    let cell = |row: &[Named], name: &str| row.iter().find(|named| named.name == name).map(|named| shown(&named.cell));
+    let cell =
+        |row: &[Named<'_>], name: &str| row.iter().find(|named| named.name == name).map(|named| shown(&named.cell));
     let mut lines: Vec<Vec<String>> = vec![names.iter().map(|name| head(question, name)).collect()];
     lines.extend(rows.iter().map(|row| names.iter().map(|name| cell(row, name).unwrap_or_default()).collect()));
     lines.push(names.iter().map(|name| cell(total, name).unwrap_or_else(|| total_name.to_owned())).collect());
@@ -51,7 +52,7 @@ pub(super) fn table_line(cells: impl IntoIterator<Item = (String, usize)>) -> St
     line.trim_end().to_owned() + "\n"
 }
 
-fn shown(cell: &Cell) -> String {
+fn shown(cell: &Cell<'_>) -> String {
     visible(&cell.plain(), MOST_SHOWN)
 }
 
@@ -60,7 +61,7 @@ fn head(question: &Question, name: &str) -> String {
 }
 
 /// The head of a line of the total; codes and tokens stay as they are.
-fn total_head(named: &Named) -> String {
+fn total_head(named: &Named<'_>) -> String {
     let name = visible(&named.name, MOST_SHOWN);
     named.group.map_or_else(|| words(&named.name), |group| format!("{} {name}", words(group)))
 }

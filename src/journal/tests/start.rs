@@ -346,7 +346,10 @@ fn a_line_that_is_no_text_is_refused_by_a_start_and_shown_as_far_as_it_goes() {
     stored[at] = 0xff;
     std::fs::write(place.file(name), &stored).unwrap();
     let lines: Vec<ChainedLine> = read_days(&place.dir, None).unwrap().map(Result::unwrap).collect();
-    assert_eq!(lines.iter().map(|line| line.is_chained).collect::<Vec<_>>(), [true, true, true, false, true]);
+    assert_eq!(
+        lines.iter().map(|line| line.before.leads_to(&line.text)).collect::<Vec<_>>(),
+        [true, true, true, false, true]
+    );
     let text = &lines[3].text;
     assert!(text.starts_with("{\"seq\":4,") && text.ends_with('\u{fffd}'), "{text}");
     assert!(matches!(place.refusal(), OpenError::Damaged(_)), "a start");

@@ -166,7 +166,7 @@ fn made(dir: &Path, asked: &Asked, begun: Instant) -> Response {
             Ok(line) => line,
             Err(error) => return unreadable(&error),
         };
-        if let Some(fill) = report.take(&line.text, line.is_chained) {
+        if let Some(fill) = report.take(&line.text, line.before.leads_to(&line.text)) {
             fills.push_back(fill);
             if fills.len() > asked.fills {
                 fills.pop_front();
