@@ -22,10 +22,19 @@ impl std::error::Error for HexError {}
 /// # Errors
 /// Only those of the writer.
 pub fn write_hex(out: &mut impl fmt::Write, bytes: &[u8]) -> fmt::Result {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .into_iter()
-        .try_for_each(|digit| out.write_char(char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 })))
+    bytes.chunks(16).try_for_each(|chunk| {
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(chunk) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        let written = digits.get(..chunk.len().saturating_mul(2)).and_then(|digits| std::str::from_utf8(digits).ok());
+        out.write_str(written.unwrap_or_default())
+    })
+}
+
+/// The digit of a number below sixteen.
+const fn digit(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
 }
 
 /// `bytes` as `0x` and lower-case hex digits.
@@ -63,5 +72,21 @@ fn nibble(digit: u8) -> Option<u8> {
         b'a'..=b'f' => Some(digit - b'a' + 10),
         b'A'..=b'F' => Some(digit - b'A' + 10),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_as_they_are_read() {
+        for count in [0, 1, 15, 16, 17, 32, 65] {
+            let bytes: Vec<u8> = (0..count).map(|n: u8| n.wrapping_mul(37) ^ 0xf0).collect();
+            let expected: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(to_hex(&bytes), format!("0x{expected}"));
+        }
+        let bytes = [0x0f, 0xa0, 0xff];
+        assert_eq!(decode_array::<3>(to_hex(&bytes).trim_start_matches("0x")), Ok(bytes));
     }
 }

@@ -1,6 +1,5 @@
 //! `report`: sums up the journal, whether a service runs or not.
 
-use std::fmt;
 use std::io::{BufWriter, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -111,8 +110,8 @@ struct Printer<W: Write> {
 }
 
 impl<W: Write> Printer<W> {
-    fn print(&mut self, text: impl fmt::Display) -> Result<(), Refusal> {
-        write!(self.out, "{text}").map_err(unwritten)
+    fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), Refusal> {
+        self.out.write_all(text.as_ref()).map_err(unwritten)
     }
 
     fn begin_fills(&mut self) -> Result<(), Refusal> {
@@ -138,12 +137,12 @@ impl<W: Write> Printer<W> {
         let json = || serde_json::to_string(&report.to_json()).unwrap_or_default();
         match (self.format, has_fills) {
             (Format::Table, false) => self.print(report.to_table())?,
-            (Format::Table, true) => self.print(format_args!("\n{}", report.to_table()))?,
+            (Format::Table, true) => self.print(format!("\n{}", report.to_table()))?,
             (Format::Csv, false) => self.print(report.to_csv())?,
             // The list alone, so that whatever reads it finds one table.
             (Format::Csv, true) => {}
-            (Format::Json, false) => self.print(format_args!("{}\n", json()))?,
-            (Format::Json, true) => self.print(format_args!("],{}\n", json().trim_start_matches('{')))?,
+            (Format::Json, false) => self.print(json() + "\n")?,
+            (Format::Json, true) => self.print(format!("],{}\n", json().trim_start_matches('{')))?,
         }
         self.out.flush().map_err(unwritten)?;
         report.warnings().iter().for_each(|warning| say(warning));

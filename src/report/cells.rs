@@ -161,9 +161,10 @@ pub(super) fn object(cells: &[Named<'_>]) -> Map<String, Value> {
 pub(super) fn object_text(cells: &[Named<'_>]) -> String {
     let mut text = String::with_capacity(USUAL_LINE);
     for named in cells {
-        text.push(if text.is_empty() { '{' } else { ',' });
-        push_json(&Cell::Text(Cow::Borrowed(&named.name)), &mut text);
-        text.push(':');
+        // The names of such rows are this program's own.
+        text.push_str(if text.is_empty() { "{\"" } else { ",\"" });
+        text.push_str(&named.name);
+        text.push_str("\":");
         push_json(&named.cell, &mut text);
     }
     text + "}"

@@ -14,8 +14,8 @@ const UNIT: i128 = 10_i128.pow(DECIMALS);
 const POWERS: [i128; DECIMALS as usize + 1] = powers();
 const NO_UNIT: i128 = -UNIT;
 /// As many decimals as nearly all amounts have at most, and what is behind them of one with no more.
-const SHORT_DECIMALS: usize = 18;
-const SHORT: u128 = 10_u128.pow(DECIMALS - 18);
+const SHORT_DECIMALS: u32 = 18;
+const SHORT: u128 = 10_u128.pow(DECIMALS - SHORT_DECIMALS);
 
 #[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which refuses what is out of bounds")]
 const fn powers() -> [i128; DECIMALS as usize + 1] {
@@ -121,27 +121,60 @@ impl Neg for Sum {
 impl fmt::Display for Sum {
     /// The shortest text: no zeros at the end, no exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.whole < 0 || self.parts < 0 {
-            f.write_str("-")?;
+        let (whole, parts) = (self.whole.unsigned_abs(), self.parts.unsigned_abs());
+        let is_negative = self.whole < 0 || self.parts < 0;
+        let short = u64::try_from(whole).ok().zip(u64::try_from(parts / SHORT).ok()).filter(|_| parts % SHORT == 0);
+        if let Some((whole, parts)) = short {
+            return f.write_str(Shortly::of(is_negative, whole, parts).text());
         }
-        write!(f, "{}", self.whole.unsigned_abs())?;
-        if self.parts == 0 {
-            return Ok(());
-        }
-        let parts = self.parts.unsigned_abs();
-        // Nearly all amounts are short, and a machine divides those in a fraction of the time.
-        let (mut digits, mut count) = (parts / SHORT, SHORT_DECIMALS);
-        if parts % SHORT != 0 {
-            (digits, count) = (parts, usize::try_from(DECIMALS).unwrap_or_default());
-        }
-        if let Ok(mut digits) = u64::try_from(digits) {
-            while digits.is_multiple_of(10) {
-                (digits, count) = (digits / 10, count.saturating_sub(1));
+        let sign = if is_negative { "-" } else { "" };
+        let digits = format!("{parts:028}");
+        write!(f, "{sign}{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+/// A short amount's text, written from its end: a year of fills has ten million of them.
+struct Shortly {
+    bytes: [u8; 48],
+    begin: usize,
+}
+
+impl Shortly {
+    /// `parts` has [`SHORT_DECIMALS`] digits.
+    fn of(is_negative: bool, whole: u64, mut parts: u64) -> Shortly {
+        let mut text = Shortly { bytes: [0; 48], begin: 48 };
+        if parts > 0 {
+            let mut decimals = SHORT_DECIMALS;
+            while parts.is_multiple_of(10) {
+                (parts, decimals) = (parts / 10, decimals.saturating_sub(1));
             }
-            return write!(f, ".{digits:0count$}");
+            (0..decimals).for_each(|_| text.digit(&mut parts));
+            text.put(b'.');
         }
-        let digits = format!("{digits:0count$}");
-        write!(f, ".{}", digits.trim_end_matches('0'))
+        let mut rest = whole;
+        text.digit(&mut rest);
+        while rest > 0 {
+            text.digit(&mut rest);
+        }
+        if is_negative {
+            text.put(b'-');
+        }
+        text
+    }
+
+    fn digit(&mut self, rest: &mut u64) {
+        // Below ten.
+        self.put(b'0' | u8::try_from(*rest % 10).unwrap_or_default());
+        *rest /= 10;
+    }
+
+    fn put(&mut self, byte: u8) {
+        self.begin = self.begin.saturating_sub(1);
+        self.bytes.get_mut(self.begin).into_iter().for_each(|place| *place = byte);
+    }
+
+    fn text(&self) -> &str {
+        self.bytes.get(self.begin..).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
     }
 }
 
