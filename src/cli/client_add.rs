@@ -8,7 +8,6 @@ use super::init::expanded;
 use super::output::print;
 use super::refusal::Refusal;
 use super::set_up::SignalsBlocked;
-use super::slips::check_no_key;
 use super::usage::check_new_key_file;
 use crate::base::files::Replace;
 use crate::home::{Home, generate_key, write_key_file};
@@ -23,7 +22,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     check_new_key_file(&args.out, "--out FILE")?;
     let out = args.out.to_str().map_or_else(|| args.out.clone(), expanded);
-    check_no_key("--out", &args.out.to_string_lossy())?;
     let locked = LockedConfig::open(home)?;
     home.check_new_file(&out).map_err(Refusal::Home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;

@@ -222,7 +222,11 @@ pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
             Err(error) => return Err(unread(error)),
         }
     }
-    first_damage.map_or(Ok(()), |damage| Err(unread(damage)))
+    let dir = home.journal_dir(args.mode, config.account);
+    // One that a guard writes meanwhile may end within a line.
+    let checked =
+        || if is_running(home) { Ok(()) } else { journal::check_risk(&dir, &service::journal_owner(&config)) };
+    first_damage.map_or_else(checked, Err).map_err(unread)
 }
 
 #[cfg(test)]

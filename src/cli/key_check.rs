@@ -29,7 +29,7 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
     let mut whole = None;
     let recorded = match config.api_wallet {
         Some(configured) if configured != key.address() => {
-            return Err(Refusal::OtherKey(key.address(), configured));
+            return Err(Refusal::OtherKey(key.address(), configured, None));
         }
         Some(_) if config.api_wallet_owner == Some(owner) => "",
         _ => {

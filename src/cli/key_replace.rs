@@ -1,12 +1,13 @@
 //! `key replace`: another API wallet's key in the place of the one that ended or was lost, kept as that one was kept. Clients,
 //! rules and journals stay.
 
-use super::configured::LockedConfig;
+use super::configured::{LockedConfig, is_running};
 use super::output::{report, say};
 use super::refusal::Refusal;
-use super::set_up::{Stored, replace_key};
+use super::set_up::{Stored, replace_by_none, replace_key};
 use super::start::{self, KeyPlace};
 use super::{key_stdin, wallet};
+use crate::base::address::Address;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::home::{CREDENTIAL, Config, Home, replace_api_wallet, seal_for_host};
@@ -46,7 +47,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     };
     let place = match &stored {
         None => {
-            record()?;
+            replace_by_none(home, address, record)?.iter().for_each(|note| say(note));
             "its key is stored nowhere".to_owned()
         }
         Some(stored) => {
@@ -55,12 +56,22 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             format!("its key in {}", path.display())
         }
     };
-    let earlier = before.map_or_else(String::new, |before| {
-        format!("The earlier one, {before}, is used no more: take its approval back at the venue.\n")
-    });
+    let earlier = before.map_or_else(String::new, |before| earlier(before, is_running(home)));
     let done = format!("The API wallet is {address} from now on, {place}");
     let next = next_start(home, config, stored.is_some());
-    report(&format!("{done}\n{earlier}{next}\n"), &done)
+    report(&format!("{done}\n{next}\n{earlier}"), &done)
+}
+
+/// What to do with the earlier wallet. The guard that runs could neither cover nor close anything without it.
+fn earlier(wallet: Address, is_running: bool) -> String {
+    if is_running {
+        format!(
+            "The guard that runs signs with the earlier one, {wallet}, until it is started again: do that first, and then take its \
+             approval back at the venue.\n"
+        )
+    } else {
+        format!("The earlier one, {wallet}, is used no more: take its approval back at the venue.\n")
+    }
 }
 
 /// How the next start gets the key.
@@ -78,5 +89,19 @@ fn next_start(home: &Home, config: &Config, is_stored: bool) -> String {
         )
     } else {
         format!("The next start takes it on standard input: `{}`", start::with_key(config))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wallet_that_a_running_guard_signs_with_is_ended_last() {
+        let wallet = Address([1; 20]);
+        assert!(
+            earlier(wallet, true).contains("until it is started again: do that first, and then take its approval back")
+        );
+        assert!(earlier(wallet, false).contains("is used no more: take its approval back"));
     }
 }

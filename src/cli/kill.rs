@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::kill_disk::NotPlaced;
-use super::kill_told::{Watcher, left, unknown};
+use super::kill_told::{Seen, Watcher, left, unknown};
 use super::kill_ways::{Ways, silent};
 use super::output::{report, say};
 use super::refusal::Refusal;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     // A guard whose folder was taken away looks at the path of another one that stands there by now.
     if seen.watched == Some(false) && watcher.answers().is_none() {
         let found = if placed.before { "the kill switch was pulled before" } else { "the kill switch is pulled" };
-        return Err(unheard(home, format!("{found} ({reason})"), seen.start));
+        return Err(unheard(home, format!("{found} ({reason})"), seen));
     }
     let done = format!("the kill switch is pulled ({reason})");
     report(&format!("{found}: {reason}\n"), &done)?;
@@ -146,7 +146,7 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
         Err(why) => {
             let seen = kill_disk::look(home);
             if seen.watched == Some(false) {
-                return Err(unheard(home, done.to_owned(), seen.start));
+                return Err(unheard(home, done.to_owned(), seen));
             }
             Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
         }
@@ -154,6 +154,10 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
 }
 
 /// The refusal where no running guard reads this home's kill file: that it is pulled, and what is left to do.
-fn unheard(home: &Home, found: String, start: Option<String>) -> Refusal {
-    Refusal::Unheard(home.kill_file().path().to_owned(), found, kill_disk::elsewhere(home), start)
+fn unheard(home: &Home, mut found: String, seen: Seen) -> Refusal {
+    if seen.has_no_config {
+        let (dir, config) = (place(home.dir()), place(&home.config_file()));
+        found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
+    }
+    Refusal::Unheard(home.kill_file().path().to_owned(), found, kill_disk::elsewhere(home), seen.start)
 }

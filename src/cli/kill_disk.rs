@@ -152,7 +152,9 @@ fn see(home: &Home) -> Seen {
     let watched = KillWatch::is_watched(&home.kill_file());
     let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| start::again(home, config));
     let listen = config.map(|config| config.listen);
-    Seen { watched, left: left(home), listen, start, again }
+    let has_no_config =
+        home.config_file().symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    Seen { watched, left: left(home), listen, start, has_no_config, again }
 }
 
 fn find(home: &Home) -> Option<PathBuf> {

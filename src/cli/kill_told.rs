@@ -35,6 +35,9 @@ pub(super) struct Seen {
     pub(super) listen: Option<SocketAddr>,
     /// The command that starts its guard, where that sends.
     pub(super) start: Option<String>,
+    /// Whether there is nothing where its config belongs.
+    #[serde(default)]
+    pub(super) has_no_config: bool,
     /// How its guard, which runs, is ended and started again, in words.
     pub(super) again: Option<String>,
 }

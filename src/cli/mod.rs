@@ -221,6 +221,8 @@ fn check_place(home: &Home, command: &Command) -> Result<(), Refusal> {
     if is_asked || matches!(command, Command::Kill(_)) {
         return Ok(());
     }
+    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    slips::check_no_key("--home", &name)?;
     let is_text = [dir, config].iter().try_for_each(|path| usage::check_text(path, "--home DIR"));
     match command {
         Command::Health(_) => is_text.map_err(|why| Refusal::Unhealthy(why.to_string())),

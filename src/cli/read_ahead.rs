@@ -55,8 +55,11 @@ pub(super) fn each<E>(
     std::iter::from_fn(|| Part::next(&mut lines)).try_for_each(|part| part.checked().each(&mut work))
 }
 
+/// Where a thread that checks is sent parts, and where it hands them on.
+type Checker = (SyncSender<Part<Before>>, Receiver<Part<bool>>);
+
 /// A thread that checks the parts that it is sent; none where the system grants none.
-fn checker<'scope>(scope: &'scope Scope<'scope, '_>) -> Option<(SyncSender<Part<Before>>, Receiver<Part<bool>>)> {
+fn checker<'scope>(scope: &'scope Scope<'scope, '_>) -> Option<Checker> {
     let (to_check, parts) = sync_channel::<Part<Before>>(WAITING);
     let (checked, taken) = sync_channel(WAITING);
     let check = move || _ = parts.into_iter().try_for_each(|part| checked.send(part.checked()));

@@ -170,11 +170,13 @@ pub(super) enum Refusal {
         "this home guards the account {0}, not {1} (--account, SVC_GUARD_ACCOUNT); each account needs its own home"
     )]
     OtherAccount(Address, Address),
-    /// The key's address is not the configured API wallet's (found, configured).
+    /// The key's address is not the configured API wallet's (found, configured, the home's own file where it is that one's).
     #[error(
-        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < FILE` takes this one from now on"
+        "the key {of_file}is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < {file}` takes this one from now on",
+        of_file = .2.as_ref().map_or_else(String::new, |file| format!("in {} ", place(file))),
+        file = .2.as_ref().map_or_else(|| "FILE".to_owned(), word)
     )]
-    OtherKey(Address, Address),
+    OtherKey(Address, Address, Option<PathBuf>),
     /// The key is a client's, and was given as the API wallet's.
     #[error(
         "the key is that of {0}, a client of this home: a bot signs its requests to the guard with it. Never approve it at the \

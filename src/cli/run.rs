@@ -198,7 +198,10 @@ fn api_wallet(
     }
     wallet::check_no_client(&config.auth.clients, key.address())?;
     match config.api_wallet {
-        Some(configured) if configured != key.address() => Err(Refusal::OtherKey(key.address(), configured)),
+        Some(configured) if configured != key.address() => {
+            let is_stored = !args.key_stdin && args.key_file.is_none() && config.key_store == KeyStore::File;
+            Err(Refusal::OtherKey(key.address(), configured, is_stored.then(|| home.key_file())))
+        }
         _ => Ok(Some(key)),
     }
 }

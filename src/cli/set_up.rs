@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::configured::is_running;
@@ -9,8 +10,9 @@ use super::kept_aside::free_name;
 use super::one_rule;
 use super::output::say;
 use super::refusal::Refusal;
+use crate::base::address::Address;
 use crate::base::clock::now_ms;
-use crate::base::files::{FileError, Replace};
+use crate::base::files::{FileError, Replace, Why};
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
@@ -20,6 +22,9 @@ use crate::journal::{self, OpenError};
 use crate::record::risk_record::{Init, RiskRecord};
 use crate::service::note_key_check;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+
+/// Mode of a key that is kept aside: its owner alone reads it.
+const KEPT_MODE: u32 = 0o600;
 
 /// A set-up to be made.
 pub(super) struct SetUp<'a> {
@@ -116,6 +121,13 @@ impl SetUp<'_> {
         if self.config.mode != Mode::Mainnet {
             notes.extend(start_journal(self.home, &self.config, &mut rollback)?);
         }
+        // A person may have written in it what no set-up knows.
+        if let LoadedConfig::SetUp(_) = &self.found {
+            let aside = free_name(&path);
+            fs::hard_link(&path, &aside).map_err(|error| unkept(&path, error))?;
+            notes.push(format!("the earlier config is kept in {}", aside.display()));
+            rollback.made.push(aside);
+        }
         let config = self.config.stage(&path).map_err(Refusal::Config)?;
         let done = Done { config: self.config, client, notes };
         tell(&done).map_err(|refusal| Refusal::Given(format!("{refusal}; nothing is set up")))?;
@@ -206,6 +218,43 @@ pub(super) fn replace_key(
     Ok((stored.path(home), notes))
 }
 
+fn unkept(path: &Path, error: io::Error) -> Refusal {
+    Refusal::File(FileError { path: path.to_owned(), why: Why::Io("put aside", error) })
+}
+
+/// Records another API wallet's address, and stores no key of it. Another one's in the file, which a start would take for it, is
+/// kept under another name; notes for the person about it. The home is locked by the caller.
+pub(super) fn replace_by_none(
+    home: &Home,
+    wallet: Address,
+    record: impl FnOnce() -> Result<(), Refusal>,
+) -> Result<Vec<String>, Refusal> {
+    let _whole = SignalsBlocked::new();
+    let (mut rollback, mut notes) = (Rollback::default(), Vec::new());
+    let earlier = home.key_file();
+    if read_key_file(&earlier, false).is_ok_and(|there| there.key.address() != wallet) {
+        notes.push(keep_aside(&earlier, |from, to| fs::rename(from, to), &mut rollback)?);
+    }
+    record()?;
+    rollback.keep();
+    note_key_check(home);
+    Ok(notes)
+}
+
+/// Keeps an earlier key under another name, put there so; a note of it for the person.
+fn keep_aside(
+    earlier: &Path,
+    put: fn(&Path, &Path) -> io::Result<()>,
+    rollback: &mut Rollback,
+) -> Result<String, Refusal> {
+    let aside = free_name(earlier);
+    put(earlier, &aside).map_err(|error| unkept(earlier, error))?;
+    rollback.moved.push((aside.clone(), earlier.to_owned()));
+    // Nobody looks whether others can read it there.
+    fs::set_permissions(&aside, fs::Permissions::from_mode(KEPT_MODE)).map_err(|error| unkept(&aside, error))?;
+    Ok(format!("the earlier API wallet key is kept in {}", aside.display()))
+}
+
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
 /// name. It stays in its place until the new one is there: a command that is cut off leaves one of the two.
 fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback) -> Result<Vec<String>, Refusal> {
@@ -216,17 +265,14 @@ fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback)
     if let Some(stands) = earlier.iter().find(|_| !force) {
         return Err(Refusal::KeyStands(stands.clone()));
     }
-    let mut aside = |earlier: &Path, put: fn(&Path, &Path) -> io::Result<()>| {
-        let aside = free_name(earlier);
-        put(earlier, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
-        notes.push(format!("the earlier API wallet key is kept in {}", aside.display()));
-        rollback.moved.push((aside, earlier.to_owned()));
-        Ok(())
-    };
     let (same, other): (Vec<PathBuf>, Vec<PathBuf>) = earlier.into_iter().partition(|earlier| *earlier == path);
-    same.iter().try_for_each(|same| aside(same, |from, to| fs::hard_link(from, to)))?;
+    for same in &same {
+        notes.push(keep_aside(same, |from, to| fs::hard_link(from, to), rollback)?);
+    }
     stored.write(&path, if same.is_empty() { Replace::No } else { Replace::Yes }).map_err(Refusal::File)?;
-    other.iter().try_for_each(|other| aside(other, |from, to| fs::rename(from, to)))?;
+    for other in &other {
+        notes.push(keep_aside(other, |from, to| fs::rename(from, to), rollback)?);
+    }
     if same.is_empty() {
         rollback.made.push(path);
     }

@@ -7,6 +7,7 @@ use clap::Command;
 use clap::error::ErrorKind;
 
 use super::refusal::Refusal;
+use super::slips::check_no_key;
 use crate::base::shell::numbered;
 use crate::base::text::{visible, without_keys};
 use crate::rules::CODE_PREFIX;
@@ -80,6 +81,7 @@ pub(super) fn check_new_key_file(path: &Path, flag: &'static str) -> Result<(), 
             "{flag}: - is no file here, for a key goes to a new file and nowhere else; name one"
         )));
     }
+    check_no_key(flag, &path.file_name().unwrap_or_default().to_string_lossy())?;
     check_text(path, flag)
 }
 

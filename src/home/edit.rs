@@ -26,7 +26,7 @@ impl Config {
     /// When keys disagree with each other, or the file cannot be written.
     pub fn stage(&self, path: &Path) -> Result<Staged, ConfigError> {
         self.check(path)?;
-        Staged::new(path, render(self).as_bytes(), CONFIG_MODE).map_err(ConfigError::File)
+        Staged::new(path, render(self).as_bytes(), mode_at(path)).map_err(ConfigError::File)
     }
 
     /// Checks what [`Config::stage`] would check, without writing.
@@ -51,14 +51,24 @@ pub fn add_client(path: &Path, text: &str, client: Address) -> Result<(), Config
         path,
         text,
         |config| config.auth.clients.push(client),
-        |config, ()| {
-            let clients = list(&config.auth.clients);
-            match Clients::of(text) {
-                Some(there) => there.with(text, client).unwrap_or_else(|| replaced(text, there.span, &clients)),
-                None => format!("{}\n\n[auth]\nclients = {clients}\n", text.trim_end()),
-            }
-        },
+        |config, ()| with_client(text, client, &list(&config.auth.clients)),
     )
+}
+
+/// The ways to write one client more into the text, of which one says what is meant, whatever the table looks like.
+fn with_client(text: &str, client: Address, clients: &str) -> Vec<String> {
+    if let Some(there) = Clients::of(text) {
+        return there.with(text, client).into_iter().chain([replaced(text, there.span, clients)]).collect();
+    }
+    let line = format!("clients = {clients}\n");
+    let headers = text.split_inclusive('\n').scan(0_usize, |end, line| {
+        *end = end.saturating_add(line.len());
+        Some((line.split('#').next().unwrap_or_default().trim(), *end))
+    });
+    let header = headers.filter(|(line, _)| *line == "[auth]").map(|(_, end)| end).next();
+    let under = header.map(|end| replaced(text, end..end, &line));
+    // What is at the very start is at the top, whatever follows.
+    under.into_iter().chain([format!("auth.{line}{text}"), format!("{}\n\n[auth]\n{line}", text.trim_end())]).collect()
 }
 
 /// Records the API wallet's address and its owner's in the config at `path`, whose text is `text`.
@@ -79,7 +89,7 @@ pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: Addre
         // Keys at the very start are top-level keys, whatever follows.
         |_, new: Vec<(&str, Address)>| {
             let lines = new.into_iter().map(|(key, address)| format!("{key} = {}\n", quoted(address)));
-            lines.chain([text.to_owned()]).collect()
+            vec![lines.chain([text.to_owned()]).collect()]
         },
     )
 }
@@ -95,7 +105,7 @@ pub fn replace_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: A
         |config| (config.api_wallet, config.api_wallet_owner) = (Some(api_wallet), Some(owner)),
         |_, ()| {
             let text = with_value(text, "api_wallet_owner", Some(&owner.to_string()));
-            with_value(&text, "api_wallet", Some(&api_wallet.to_string()))
+            vec![with_value(&text, "api_wallet", Some(&api_wallet.to_string()))]
         },
     )
 }
@@ -106,7 +116,7 @@ pub fn replace_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: A
 /// # Errors
 /// When the value cannot stand there, or the file cannot be written; what was there stays then.
 pub fn set_value(path: &Path, text: &str, key: &str, value: Option<&str>, new: Config) -> Result<(), ConfigError> {
-    edit(path, text, |config| **config = new, |_, ()| with_value(text, key, value))
+    edit(path, text, |config| **config = new, |_, ()| vec![with_value(text, key, value)])
 }
 
 /// The text with a top-level key's value replaced, added at its start, or its line taken out.
@@ -128,13 +138,13 @@ fn with_value(text: &str, key: &str, value: Option<&str>) -> String {
     }
 }
 
-/// Makes a change to the typed config and to its text, and keeps the text only where it says the same; where it does
-/// not (an unusual way of writing the table), the whole config is written anew.
+/// Makes a change to the typed config and to its text, in several ways, and keeps the first text that says the same; where none
+/// does (an unusual way of writing the table), the whole config is written anew.
 fn edit<T>(
     path: &Path,
     text: &str,
     change: impl FnOnce(&mut Box<Config>) -> T,
-    write: impl FnOnce(&Config, T) -> String,
+    write: impl FnOnce(&Config, T) -> Vec<String>,
 ) -> Result<(), ConfigError> {
     let mut config = match parse(text).map_err(|error| error.at(path))? {
         LoadedConfig::SetUp(config) => config,
@@ -142,9 +152,9 @@ fn edit<T>(
     };
     let what = change(&mut config);
     config.check(path)?;
-    let changed = write(&config, what);
-    let kept = matches!(parse(&changed), Ok(LoadedConfig::SetUp(read)) if read == config);
-    store(path, &if kept { changed } else { render(&config) })
+    let says_it = |text: &String| matches!(parse(text), Ok(LoadedConfig::SetUp(read)) if read == config);
+    let changed = write(&config, what).into_iter().find(says_it);
+    store(path, &changed.unwrap_or_else(|| render(&config)))
 }
 
 /// Writes the text that stood at `path` before a change.
@@ -155,10 +165,13 @@ pub fn put_back(path: &Path, text: &str) -> Result<(), ConfigError> {
     store(path, text)
 }
 
-/// Who could not read the file before cannot afterwards.
+/// The mode of a config that takes the place of this one: who could not read the file before cannot afterwards.
+fn mode_at(path: &Path) -> u32 {
+    fs::metadata(path).map_or(CONFIG_MODE, |file| file.permissions().mode() & CONFIG_MODE)
+}
+
 fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
-    let mode = fs::metadata(path).map_or(CONFIG_MODE, |file| file.permissions().mode() & CONFIG_MODE);
-    write_whole(path, text.as_bytes(), mode, Replace::Yes).map_err(ConfigError::Unwritten)
+    write_whole(path, text.as_bytes(), mode_at(path), Replace::Yes).map_err(ConfigError::Unwritten)
 }
 
 /// Where the list of clients stands in the text.
@@ -185,18 +198,26 @@ impl Clients {
     /// The text with one more behind the last one, on a line of its own where the list goes on behind that line: a person's
     /// words beside the others stay where they are.
     fn with(&self, text: &str, client: Address) -> Option<String> {
-        let last = self.last.as_ref()?;
-        let (before, behind) = (text.get(..last.end)?, text.get(last.end..self.span.end.checked_sub(1)?)?);
-        let new = quoted(client);
+        let close = self.span.end.checked_sub(1)?;
+        let (last, new) = (self.last.clone(), quoted(client));
+        let end = last.as_ref().map_or(self.span.start.saturating_add(1), |last| last.end);
+        let behind = text.get(end..close)?;
         if !behind.contains('\n') {
-            return Some(replaced(text, last.end..last.end, &format!(", {new}")));
+            return last.map(|last| replaced(text, last.end..last.end, &format!(", {new}")));
         }
-        let indent =
-            text.get(..last.start)?.rsplit('\n').next().filter(|start| start.trim().is_empty()).unwrap_or("    ");
-        let comma = if behind.trim_start().starts_with(',') { "" } else { "," };
-        let (behind, rest) = (behind.trim_end(), text.get(self.span.end..)?);
+        let line = last.and_then(|last| text.get(..last.start)?.rsplit('\n').next());
+        let indent = line.filter(|start| start.trim().is_empty()).unwrap_or("    ");
+        // Words may stand between the last one and its comma.
+        let is_apart = self.last.is_none() || without_comments(behind).trim_start().starts_with(',');
+        let comma = if is_apart { "" } else { "," };
+        let (before, behind, rest) = (text.get(..end)?, behind.trim_end(), text.get(self.span.end..)?);
         Some(format!("{before}{comma}{behind}\n{indent}{new},\n]{rest}"))
     }
+}
+
+/// Lines of a list without what is said beside them: an address holds no `#`.
+fn without_comments(lines: &str) -> String {
+    lines.lines().map(|line| line.split('#').next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 fn replaced(text: &str, span: Range<usize>, with: &str) -> String {

@@ -161,8 +161,12 @@ fn adding_a_client_leaves_the_rest_as_it_was_written() {
         (format!("[auth]\nclients = [ '{first}' ] # bots\n[watch]\n"), 3),
         (format!("auth.clients = ['{first}'] # bots\n"), 3),
         (String::new(), 2),
-        ("[auth] # who\n".to_owned(), 0),
-        ("[auth]\nrequire_network = true\n".to_owned(), 0),
+        ("[auth] # who\n".to_owned(), 3),
+        ("[auth]\n# never off\nrequire_network = true # or lose\n".to_owned(), 4),
+        ("auth.require_network = true # never off\n[watch]\n".to_owned(), 3),
+        ("[auth]\nclients = [ # none yet, ask Bob\n  # really\n]\n".to_owned(), 4),
+        (format!("[auth]\nclients = [\n  '{first}' # main\n  , # a comma\n]\n"), 4),
+        ("auth = { require_network = true } # never off\n".to_owned(), 0),
     ] {
         let before = config(&format!("{kept}{auth}"));
         let text = edited(&format!("{kept}{auth}"), |path, text| add_client(path, text, client));

@@ -101,9 +101,9 @@ fn push_json(cell: &Cell<'_>, text: &mut String) {
         Cell::Text(told) => {
             let is_plain = told.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
             if is_plain {
-                text.extend(["\"", told, "\""])
+                text.extend(["\"", told, "\""]);
             } else {
-                text.push_str(&Value::from(told.as_ref()).to_string())
+                text.push_str(&Value::from(told.as_ref()).to_string());
             }
         }
         Cell::Amount(amount) => _ = write!(text, "\"{amount}\""),

@@ -1,6 +1,7 @@
 //! `config set` and `key replace`: one thing changes, in words before and after, and all else stays as it is.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use svc_guard::rules::Rules;
@@ -128,8 +129,47 @@ fn another_key_takes_the_place_of_the_one_there() {
     // One that was in another store is recorded alone.
     let said = succeeded(&place.run_with(&["key", "replace", "--key-stdin", "--no-store"], FAKE_KEY));
     assert!(said.contains("stored nowhere"), "{said}");
-    assert!(fs::read_to_string(&file).unwrap().contains(&OTHER_KEY[2..]));
     assert_eq!(place.config(), before);
+    // No start takes the other one's key for it, and it is lost no more than any other.
+    assert!(!file.exists());
+    fs::rename(place.home().join("api-wallet-key.old-2"), &file).unwrap();
+    let run = ["run", "--network", "testnet", "--listen", "127.0.0.1:0"];
+    refused(&place.run(&run), &format!("the key in {} is that of ", file.display()));
+    refused(&place.run(&run), &format!("key replace --key-stdin < {}` takes this one", file.display()));
+    // One that stands there already is not put aside.
+    succeeded(&place.run_with(&["key", "replace", "--key-stdin", "--no-store"], OTHER_KEY));
+    assert!(fs::read_to_string(&file).unwrap().contains(&OTHER_KEY[2..]));
+}
+
+#[test]
+fn a_key_that_others_could_read_is_kept_where_they_cannot() {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run_with(&init(&["--network", "testnet", "--key-stdin", "--key-store", "file"]), FAKE_KEY));
+    fs::set_permissions(place.home().join("api-wallet-key"), fs::Permissions::from_mode(0o644)).unwrap();
+    succeeded(&place.run_with(&["key", "replace", "--key-stdin"], OTHER_KEY));
+    assert_eq!(mode(&place.home().join("api-wallet-key.old-1")), 0o600);
+}
+
+/// What no answer changes stays over a set-up: where the journal goes on when its disk is full, and for which network requests are
+/// signed. The file that a person wrote is kept, and so is whom it is shown to.
+#[test]
+fn setting_up_anew_keeps_what_it_does_not_ask_for() {
+    let place = Place::paper();
+    let fallback = place.path("fallback");
+    let more = format!("# mine\njournal_fallback = \"{}\"\n", fallback.display());
+    place.write_config(&(more + &place.config().replace("require_network = false", "require_network = true")));
+    let (path, before) = (place.home().join("guard.toml"), place.config());
+    assert!(before.contains("require_network = true"), "{before}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let bot = place.path("second");
+    let output = place.run(&init(&["--force", "--client-key-out", bot.to_str().unwrap()]));
+    let aside = place.home().join("guard.toml.old-1");
+    let said = succeeded(&output) + &text(&output.stderr);
+    assert!(said.contains(&format!("the earlier config is kept in {}", aside.display())), "{said}");
+    assert_eq!(fs::read_to_string(&aside).unwrap(), before);
+    let after = place.config();
+    assert!(after.contains("require_network = true") && after.contains("journal_fallback"), "{after}");
+    assert_eq!((mode(&path), mode(&aside)), (0o600, 0o600));
 }
 
 #[test]

@@ -112,3 +112,20 @@ fn where_the_home_is_not_certain_no_command_is_proposed() {
     }
     assert!(place.listing() == before, "something was done");
 }
+
+/// It is pulled all the same: a guard of which the config is gone looks at it.
+#[test]
+fn a_kill_in_a_folder_that_is_no_home_says_so() {
+    let place = Place::empty();
+    std::fs::remove_file(place.home().join("guard.toml")).unwrap();
+    let output = place.run(&["kill", "--reason", "x"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("which may not be the home that is meant: there is no") && said.contains("guard.toml"),
+        "{said}"
+    );
+    assert!(place.home().join("kill").exists());
+    let set_up = Place::paper();
+    assert!(!text(&set_up.run(&["kill", "--reason", "x"]).stderr).contains("may not be the home"));
+}

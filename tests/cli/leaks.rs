@@ -109,5 +109,12 @@ fn a_key_in_a_reason_or_a_note_is_kept_nowhere() {
         assert!((0..57).all(|from| !said.contains(&key[2 + from..10 + from])), "{said}");
         untold(&place, &["journal-resume", "--mode", "paper", "--note", &reason]);
         place.refuses(&["journal-resume", "--mode", "paper", "--note", &reason], "leave them out");
+        let anew = place.path("anew");
+        let told = ["--force", "--client-key-out", anew.to_str().unwrap(), "--refuse-mainnet", &reason];
+        place.refuses(&init(&told), "--refuse-mainnet holds over 40 hex digits");
+        // Nor is a file or a folder called like it.
+        let named = place.path(key);
+        untold(&place, &["--home", named.to_str().unwrap(), "check-config"]);
+        place.refuses(&init(&["--force", "--client-key-out", named.to_str().unwrap()]), "there is no --client-key-out");
     }
 }

@@ -119,9 +119,15 @@ fn a_risk_journal_that_was_changed_is_told_of_before_its_halt_is_missed() {
     let changed = fs::read_to_string(&file).unwrap().replace("set up", "set UP");
     fs::write(&file, &changed).unwrap();
     let resume = ["journal-resume", "--mode", "paper", "--note", "x"];
-    place
-        .refuses(&resume, "risk.jsonl, line 1, byte 0: the line does not follow from the one before it: it was edited");
-    assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+    let edited = "risk.jsonl, line 1, byte 0: the line does not follow from the one before it: it was edited";
+    place.refuses(&resume, edited);
+    // It is shown, and told of as well.
+    let shown = place.run(&["journal-show", "--mode", "paper"]);
+    assert!(text(&shown.stdout).contains("set UP") && text(&shown.stderr).contains(edited), "{shown:?}");
+    assert_eq!(shown.status.code(), Some(2));
+    // A last line that was cut off is what a start makes whole.
+    fs::write(&file, &changed.replace("set UP", "set up")[..changed.len() - 20]).unwrap();
+    place.refuses(&resume, "there is no drawdown halt to clear");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
-use crate::home::{Config, Deployment, KeyStore, parse_address, parse_listen, parse_usdc};
+use crate::base::text::without_keys;
+use crate::home::{Config, KeyStore, LoadedConfig, parse_address, parse_listen, parse_usdc};
 use crate::rules::Rules;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -91,6 +92,12 @@ pub(super) struct Answers {
 impl Args {
     /// With what the variables add, and the rules read; settings still open are asked for, or have their default.
     pub(super) fn completed(mut self) -> Result<Self, Refusal> {
+        if self.refuse_mainnet.as_deref().is_some_and(|reason| without_keys(reason) != reason) {
+            return Err(Refusal::Flags(
+                "--refuse-mainnet holds over 40 hex digits, which may be a key, and is written into the config: leave them out; if it \
+                 was a key, approve a new API wallet at the venue in its place",
+            ));
+        }
         self.rules = environment::rules(self.rules_text.take())?;
         self.account = environment::account(self.account)?;
         self.network = environment::network(self.network)?;
@@ -112,9 +119,13 @@ impl Args {
         Err(Refusal::Flags(text))
     }
 
-    /// The config of these answers.
-    pub(super) fn config(&self, mode: Mode, account: Address, rules: Rules, deployment: Deployment) -> Config {
-        let new = Config::new(mode, account, rules, deployment);
+    /// The config of these answers, with what no answer changes as it was found.
+    pub(super) fn config(&self, mode: Mode, account: Address, rules: Rules, found: &LoadedConfig) -> Config {
+        let mut new = Config::new(mode, account, rules, found.deployment().clone());
+        if let LoadedConfig::SetUp(earlier) = found {
+            new.journal_fallback.clone_from(&earlier.journal_fallback);
+            new.auth.require_network = earlier.auth.require_network;
+        }
         Config {
             account_network: self.account_network.unwrap_or(new.account_network),
             listen: self.listen.unwrap_or(new.listen),

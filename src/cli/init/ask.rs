@@ -113,7 +113,7 @@ impl Interview<'_> {
     fn config(&self) -> Config {
         let account = self.answered.account.unwrap_or(Address([0; 20]));
         let rules = self.answered.rules.clone().unwrap_or_default();
-        self.answered.config(self.chosen(), account, rules, self.found.deployment().clone())
+        self.answered.config(self.chosen(), account, rules, self.found)
     }
 
     fn mode(&mut self) -> Asked {

@@ -12,7 +12,7 @@ pub(super) fn answers(given: Args, found: &LoadedConfig, home: &Home) -> Result<
                   (SVC_GUARD_ACCOUNT)";
     let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
     let account = given.account.ok_or(Refusal::Flags(needed))?;
-    let mut config = given.config(mode, account, rules, found.deployment().clone());
+    let mut config = given.config(mode, account, rules, found);
     given.idle(mode)?;
     let is_key_given = given.key_stdin || given.no_key;
     match mode {
