@@ -39,6 +39,7 @@ mod notify;
 mod one_rule;
 mod output;
 mod pair;
+mod print_beside;
 mod reached;
 mod read_ahead;
 mod refusal;

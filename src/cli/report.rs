@@ -6,15 +6,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::configured::{configured, is_running};
 use super::output::{check_open, say, unwritten};
-use super::read_ahead;
 use super::refusal::Refusal;
-use super::{journal, values};
+use super::{journal, print_beside, read_ahead, values};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, NotADay};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
 use crate::journal::{OpenError, Reached, reached, read_days};
 use crate::report::{By, FillLine, Finished, Question, Report};
+
+/// Bytes written together: a list of a year has hundreds of megabytes.
+const WRITTEN_TOGETHER: usize = 64 * 1024;
 
 const TABLE: &str = "table";
 const CSV: &str = "csv";
@@ -72,8 +74,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let question = Question { mode, account: account_name, from: args.from, to: args.to, by };
     question.check().map_err(|error| Refusal::Question(error.to_string()))?;
     let dir = home.journal_dir(args.mode, account);
-    let mut out =
-        Printer { out: BufWriter::new(std::io::stdout().lock()), format: args.format.unwrap_or_default(), listed: 0 };
+    let out = BufWriter::with_capacity(WRITTEN_TOGETHER, std::io::stdout());
+    let mut out = Printer { out, format: args.format.unwrap_or_default(), listed: 0 };
     if args.fills {
         out.begin_fills()?;
     }
@@ -87,11 +89,18 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let runs = || args.mode == own_mode && is_running(home);
     let (ran, reached) = (runs(), reached(&dir).ok().flatten());
     let lines = read_days(&dir, read_from).map_err(|error| Refusal::Journal(error, args.mode))?;
-    read_ahead::each(lines, |line| {
+    let mut take = |line: read_ahead::Read<'_>| {
         let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
-        let fill = report.take(line.text, line.is_chained);
-        fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
-    })?;
+        Ok(report.take(line.text, line.is_chained))
+    };
+    if args.fills {
+        let print = |fill: &FillLine| out.fill(fill);
+        print_beside::beside(print, |list| {
+            read_ahead::each(lines, |line| take(line)?.map_or(Ok(()), |fill| list.put(fill)))
+        })?;
+    } else {
+        read_ahead::each(lines, |line| take(line).map(drop))?;
+    }
     let runs = runs();
     if runs {
         report.runs_at(now_ms());

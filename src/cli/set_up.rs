@@ -124,7 +124,9 @@ impl SetUp<'_> {
         // A person may have written in it what no set-up knows.
         if let LoadedConfig::SetUp(_) = &self.found {
             let aside = free_name(&path);
-            fs::hard_link(&path, &aside).map_err(|error| unkept(&path, error))?;
+            // Some disks know no second name of a file.
+            let kept = fs::hard_link(&path, &aside).or_else(|_| fs::copy(&path, &aside).map(drop));
+            kept.map_err(|error| unkept(&path, error))?;
             notes.push(format!("the earlier config is kept in {}", aside.display()));
             rollback.made.push(aside);
         }
@@ -232,7 +234,9 @@ pub(super) fn replace_by_none(
     let _whole = SignalsBlocked::new();
     let (mut rollback, mut notes) = (Rollback::default(), Vec::new());
     let earlier = home.key_file();
-    if read_key_file(&earlier, false).is_ok_and(|there| there.key.address() != wallet) {
+    // Also one that others can read, which no start would take.
+    let is_its = read_key_file(&earlier, true).is_ok_and(|there| there.key.address() == wallet);
+    if !is_its && fs::symlink_metadata(&earlier).is_ok() {
         notes.push(keep_aside(&earlier, |from, to| fs::rename(from, to), &mut rollback)?);
     }
     record()?;
@@ -250,8 +254,10 @@ fn keep_aside(
     let aside = free_name(earlier);
     put(earlier, &aside).map_err(|error| unkept(earlier, error))?;
     rollback.moved.push((aside.clone(), earlier.to_owned()));
-    // Nobody looks whether others can read it there.
-    fs::set_permissions(&aside, fs::Permissions::from_mode(KEPT_MODE)).map_err(|error| unkept(&aside, error))?;
+    // Nobody looks whether others can read it there. What a link leads to is not the home's.
+    if fs::symlink_metadata(&aside).is_ok_and(|there| there.is_file()) {
+        fs::set_permissions(&aside, fs::Permissions::from_mode(KEPT_MODE)).map_err(|error| unkept(&aside, error))?;
+    }
     Ok(format!("the earlier API wallet key is kept in {}", aside.display()))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -63,10 +63,15 @@ fn with_client(text: &str, client: Address, clients: &str) -> Vec<String> {
     let line = format!("clients = {clients}\n");
     let headers = text.split_inclusive('\n').scan(0_usize, |end, line| {
         *end = end.saturating_add(line.len());
-        Some((line.split('#').next().unwrap_or_default().trim(), *end))
+        let plain: String = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+        Some((plain, *end))
     });
-    let header = headers.filter(|(line, _)| *line == "[auth]").map(|(_, end)| end).next();
-    let under = header.map(|end| replaced(text, end..end, &line));
+    let header = headers.filter(|(line, _)| line == "[auth]").map(|(_, end)| end).next();
+    let feed = if text.ends_with('\n') { "" } else { "\n" };
+    let under = header.map(|end| {
+        let feed = if end == text.len() { feed } else { "" };
+        replaced(text, end..end, &format!("{feed}{line}"))
+    });
     // What is at the very start is at the top, whatever follows.
     under.into_iter().chain([format!("auth.{line}{text}"), format!("{}\n\n[auth]\n{line}", text.trim_end())]).collect()
 }
@@ -171,7 +176,14 @@ fn mode_at(path: &Path) -> u32 {
 }
 
 fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
-    write_whole(path, text.as_bytes(), mode_at(path), Replace::Yes).map_err(ConfigError::Unwritten)
+    let group = fs::metadata(path).ok().map(|file| file.gid());
+    write_whole(path, text.as_bytes(), mode_at(path), Replace::Yes).map_err(ConfigError::Unwritten)?;
+    // Whom it was shown to as a group's it is shown to again, where this user may give it that group.
+    let is_another = fs::metadata(path).is_ok_and(|file| Some(file.gid()) != group);
+    if is_another && group.is_some() {
+        _ = chown(path, None, group);
+    }
+    Ok(())
 }
 
 /// Where the list of clients stands in the text.

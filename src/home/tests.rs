@@ -162,6 +162,8 @@ fn adding_a_client_leaves_the_rest_as_it_was_written() {
         (format!("auth.clients = ['{first}'] # bots\n"), 3),
         (String::new(), 2),
         ("[auth] # who\n".to_owned(), 3),
+        ("[auth] # who".to_owned(), 3),
+        ("[ auth ] # who\nrequire_network = true # never off\n".to_owned(), 4),
         ("[auth]\n# never off\nrequire_network = true # or lose\n".to_owned(), 4),
         ("auth.require_network = true # never off\n[watch]\n".to_owned(), 3),
         ("[auth]\nclients = [ # none yet, ask Bob\n  # really\n]\n".to_owned(), 4),
@@ -210,6 +212,11 @@ fn a_changed_config_is_readable_by_whom_it_was() {
         fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
         add_client(&path, &minimal(""), Address([0x44; 20])).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, after);
+    }
+    if Uid::effective().is_root() {
+        std::os::unix::fs::chown(&path, None, Some(1234)).unwrap();
+        add_client(&path, &minimal(""), Address([0x55; 20])).unwrap();
+        assert_eq!(std::os::unix::fs::MetadataExt::gid(&fs::metadata(&path).unwrap()), 1234);
     }
 }
 

@@ -29,8 +29,6 @@ pub(super) struct Noted {
     last_ms: u64,
     /// How many numbers the last line passed over.
     gap: u64,
-    /// The same where it follows from the one before all the same.
-    unwritten_gap: u64,
     /// Days of which no event is there.
     gaps: Gaps,
     /// Whether anything was heard of one of them: a row, or that the book was opened then.
@@ -45,14 +43,10 @@ pub(super) struct Noted {
     is_again: bool,
     /// Events that are not in the journal's files.
     missing: u64,
-    /// Those of them behind which a line stands that follows from the one before: they were never written.
-    unwritten: u64,
     /// Lines that could not be read.
     unreadable: u64,
     /// The number and the time of the first of them, or of the line before where it shows none.
     unreadable_at: (u64, u64),
-    /// As many were before the last line.
-    unreadable_before: u64,
     /// Lines that do not follow from the one before, where none is missing in between.
     changed: u64,
     /// Lines that stand twice, or behind a later one.
@@ -134,16 +128,10 @@ impl Noted {
         if seq <= last {
             // Only a changed number had passed over some.
             self.missing = self.missing.saturating_sub(self.gap);
-            self.unwritten = self.unwritten.saturating_sub(self.unwritten_gap);
             self.gaps.take_back(self.last_ms);
             self.changed = self.changed.saturating_add(1);
         }
         self.gap = seq.saturating_sub(last).saturating_sub(1);
-        // A line of it may be there, and could not be read.
-        let is_unwritten =
-            is_chained && self.unreadable == std::mem::replace(&mut self.unreadable_before, self.unreadable);
-        self.unwritten_gap = if is_unwritten { self.gap } else { 0 };
-        self.unwritten = self.unwritten.saturating_add(self.unwritten_gap);
         if self.gap > 0 {
             self.missing = self.missing.saturating_add(self.gap);
             self.gaps.add(self.last_ms, head.at_ms);
@@ -222,13 +210,9 @@ impl Noted {
         );
         let counted = [
             (
-                self.missing.saturating_sub(self.unwritten),
-                "[event is/events are] not in the journal's folder, and not in the figures: files, or lines of one, were taken out; \
-                 bring the files back as they were",
-            ),
-            (
-                self.unwritten,
-                "[event was/events were] never written, and [is/are] not in the figures: a full disk had no room for refusals",
+                self.missing,
+                "[event is/events are] not in the journal's folder, and not in the figures; bring the files back as they were, where \
+                 some, or lines of one, were taken out; where none were, a full disk had no room for refusals",
             ),
             (
                 self.cut_off(question),

@@ -65,8 +65,11 @@ fn init_refuses_what_it_cannot_set_up_and_leaves_nothing() {
     let place = Place::empty();
     place.refuses(&["init"], "--non-interactive");
     place.refuses(&["init", "--interactive"], "--non-interactive");
-    place.refuses(&["init", "--non-interactive", "--account", ACCOUNT], "--rules");
-    place.refuses(&["init", "--non-interactive", "--rules", &rules()], "--account");
+    let needs = |flags: &str| format!("init --non-interactive needs {flags}\n");
+    let (by_rules, by_account) = ("--rules sr1_... (or @FILE, SVC_GUARD_RULES)", "--account 0x... (SVC_GUARD_ACCOUNT)");
+    place.refuses(&["init", "--non-interactive", "--account", ACCOUNT], &needs(by_rules));
+    place.refuses(&["init", "--non-interactive", "--rules", &rules()], &needs(by_account));
+    place.refuses(&["init", "--non-interactive"], &needs(&format!("{by_rules} and {by_account}")));
     place.refuses(&["init", "--non-interactive", "--account", ACCOUNT, "--rules", "sr1_AAAA"], "checksum");
     let one = ["init", "--non-interactive", "--account", ACCOUNT, "--rules", "stop=1"];
     place.refuses(&one, "--rules @/dev/null begins with every default, and then `svc-guard");

@@ -125,6 +125,14 @@ fn a_risk_journal_that_was_changed_is_told_of_before_its_halt_is_missed() {
     let shown = place.run(&["journal-show", "--mode", "paper"]);
     assert!(text(&shown.stdout).contains("set UP") && text(&shown.stderr).contains(edited), "{shown:?}");
     assert_eq!(shown.status.code(), Some(2));
+    // The good one of another mode than the home's by now is called nothing else.
+    fs::write(&file, changed.replace("set UP", "set up")).unwrap();
+    let bot = place.path("another");
+    let anew = ["--force", "--network", "testnet", "--no-key", "--client-key-out", bot.to_str().unwrap()];
+    succeeded(&place.run(&init(&anew)));
+    succeeded(&place.run(&["journal-show", "--mode", "paper"]));
+    let bot = place.path("third");
+    succeeded(&place.run(&init(&["--force", "--network", "paper", "--client-key-out", bot.to_str().unwrap()])));
     // A last line that was cut off is what a start makes whole.
     fs::write(&file, &changed.replace("set UP", "set up")[..changed.len() - 20]).unwrap();
     place.refuses(&resume, "there is no drawdown halt to clear");

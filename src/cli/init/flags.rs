@@ -8,10 +8,14 @@ use crate::home::{Home, LoadedConfig};
 
 pub(super) fn answers(given: Args, found: &LoadedConfig, home: &Home) -> Result<Answers, Refusal> {
     let mode = given.network.unwrap_or(Mode::Paper);
-    let needed = "init --non-interactive needs --rules sr1_... (or @FILE, SVC_GUARD_RULES) and --account 0x... \
-                  (SVC_GUARD_ACCOUNT)";
-    let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
-    let account = given.account.ok_or(Refusal::Flags(needed))?;
+    let needed = [
+        (given.rules.is_none(), "--rules sr1_... (or @FILE, SVC_GUARD_RULES)"),
+        (given.account.is_none(), "--account 0x... (SVC_GUARD_ACCOUNT)"),
+    ];
+    let missing: Vec<&str> = needed.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, flag)| flag).collect();
+    let (Some(rules), Some(account)) = (given.rules.clone(), given.account) else {
+        return Err(Refusal::Given(format!("init --non-interactive needs {}", missing.join(" and "))));
+    };
     let mut config = given.config(mode, account, rules, found);
     given.idle(mode)?;
     let is_key_given = given.key_stdin || given.no_key;

@@ -139,26 +139,6 @@ fn a_day_of_which_a_part_is_gone_is_told_of() {
     assert_eq!([&told["missing_days"], &told["rows"][0]["transfers"]], [&json!([]), &json!("100")]);
 }
 
-/// Numbers that are passed over where the lines follow from one another were never written; elsewhere somebody took lines out.
-#[test]
-fn events_that_were_taken_out_are_told_from_those_never_written() {
-    for (is_chained, said) in [
-        (true, "2 events were never written, and are not in the figures: a full disk had no room for refusals"),
-        (
-            false,
-            "2 events are not in the journal's folder, and not in the figures: files, or lines of one, were taken out",
-        ),
-    ] {
-        let mut taken = super::report(whole());
-        taken.take(&line(1, &started(DAY)), true);
-        taken.take(&line(4, &deposit(DAY + HOUR, DAY)), is_chained);
-        let report = taken.finish();
-        assert_eq!(report.to_json()["missing_events"], json!(2));
-        let told = report.warnings().join("\n");
-        assert!(told.contains(said) && told.matches("2 events").count() == 1, "{told}");
-    }
-}
-
 #[test]
 fn an_end_that_was_cut_off_is_told_of() {
     let lines = without_the_second_day();
