@@ -55,7 +55,7 @@ pub enum CallError {
     /// HTTP 429: the venue turned the request away unread.
     #[error(
         "the venue answered 429: too many requests from this address; where several guards or bots share this machine, \
-         each guard takes its part: `svc-guard config set ip_share 1/2`, or --ip-share 1/2 as it is set up"
+         each guard takes its part: --ip-share 1/2 as it is set up, and later `svc-guard config set ip_share 1/2`"
     )]
     RateLimited,
     /// An HTTP answer other than 200 and 429.
