@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -252,12 +252,16 @@ impl Staged {
         Ok(staged)
     }
 
-    /// Puts it into its place, and syncs the folder.
+    /// Puts it into its place, and syncs the folder. It is the same group's as what stood there, where this user may give it that.
     ///
     /// # Errors
     /// As of [`write_whole`].
     pub fn put(self, replace: Replace) -> Result<(), FileError> {
         let refused = |why| FileError { path: self.path.clone(), why };
+        let group = fs::symlink_metadata(&self.path).ok().map(|there| there.gid());
+        if group.is_some() {
+            _ = fchown(&self.temporary.file, None, group);
+        }
         let put = match replace {
             Replace::Yes => fs::rename(&self.temporary.path, &self.path),
             // A link, unlike a rename, fails when the name was taken meanwhile.

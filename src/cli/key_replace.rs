@@ -1,13 +1,14 @@
 //! `key replace`: another API wallet's key in the place of the one that ended or was lost, kept as that one was kept. Clients,
 //! rules and journals stay.
 
-use super::configured::{LockedConfig, is_running};
+use super::configured::LockedConfig;
 use super::output::{report, say};
 use super::refusal::Refusal;
 use super::set_up::{Stored, replace_by_none, replace_key};
 use super::start::{self, KeyPlace};
 use super::{key_stdin, wallet};
 use crate::base::address::Address;
+use crate::base::kill_watch::KillWatch;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::home::{CREDENTIAL, Config, Home, replace_api_wallet, seal_for_host};
@@ -56,17 +57,20 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             format!("its key in {}", path.display())
         }
     };
-    let earlier = before.map_or_else(String::new, |before| earlier(before, is_running(home)));
+    let earlier = before.map_or_else(String::new, |before| {
+        // Where that cannot be seen one may run.
+        earlier(before, KillWatch::is_watched(&home.kill_file()) != Some(false))
+    });
     let done = format!("The API wallet is {address} from now on, {place}");
     let next = next_start(home, config, stored.is_some());
     report(&format!("{done}\n{next}\n{earlier}"), &done)
 }
 
 /// What to do with the earlier wallet. The guard that runs could neither cover nor close anything without it.
-fn earlier(wallet: Address, is_running: bool) -> String {
-    if is_running {
+fn earlier(wallet: Address, may_run: bool) -> String {
+    if may_run {
         format!(
-            "The guard that runs signs with the earlier one, {wallet}, until it is started again: do that first, and then take its \
+            "A guard that runs signs with the earlier one, {wallet}, until it is started again: do that first, and then take its \
              approval back at the venue.\n"
         )
     } else {

@@ -18,7 +18,7 @@ type Print<'a, T> = dyn FnMut(&T) -> Result<(), Refusal> + Send + 'a;
 pub(super) enum List<'a, T> {
     /// To the thread that prints them.
     Beside(Vec<T>, SyncSender<Vec<T>>),
-    /// To paper at once: the system grants no thread.
+    /// Printed at once: the system grants no thread.
     Here(&'a mut Print<'a, T>),
 }
 

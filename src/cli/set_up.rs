@@ -164,6 +164,13 @@ impl SetUp<'_> {
         if !earlier.auth.clients.is_empty() {
             notes.push(format!("{} earlier client keys are no longer accepted", earlier.auth.clients.len()));
         }
+        if let Some(fallback) = earlier.journal_fallback.as_ref().filter(|_| self.config.journal_fallback.is_none()) {
+            notes.push(format!(
+                "journal_fallback was {} and is none now, for that folder is the earlier journal's; a line in guard.toml names another \
+                 one for this one's",
+                fallback.display()
+            ));
+        }
         let cap = |config: &Config| config.equity_cap.map_or_else(|| "none".to_owned(), |usdc| usdc.to_string());
         let values = [
             ("listen", earlier.listen.to_string(), self.config.listen.to_string()),

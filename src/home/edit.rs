@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -176,14 +176,7 @@ fn mode_at(path: &Path) -> u32 {
 }
 
 fn store(path: &Path, text: &str) -> Result<(), ConfigError> {
-    let group = fs::metadata(path).ok().map(|file| file.gid());
-    write_whole(path, text.as_bytes(), mode_at(path), Replace::Yes).map_err(ConfigError::Unwritten)?;
-    // Whom it was shown to as a group's it is shown to again, where this user may give it that group.
-    let is_another = fs::metadata(path).is_ok_and(|file| Some(file.gid()) != group);
-    if is_another && group.is_some() {
-        _ = chown(path, None, group);
-    }
-    Ok(())
+    write_whole(path, text.as_bytes(), mode_at(path), Replace::Yes).map_err(ConfigError::Unwritten)
 }
 
 /// Where the list of clients stands in the text.

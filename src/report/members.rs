@@ -123,15 +123,15 @@ fn side(text: &str) -> Text {
 /// The fill that a line tells of, where it is written as the guard writes one that liquidated nobody: in this order.
 pub(super) fn fill_as_written(line: &str) -> Option<Fill> {
     let mut members = Members::of(line)?;
-    let mut is_next = |name: &str| members.named(name);
-    is_next("\"seq\":")?;
-    is_next("\"at_ms\":")?;
-    is_next("\"kind\":")?;
-    let (coin, side) = (is_next("\"coin\":")?.text()?, side(is_next("\"side\":")?.text()?));
-    let (px, size) = (is_next("\"px\":")?.amount()?, is_next("\"size\":")?.amount()?);
-    let (fee, fee_token) = (is_next("\"fee\":")?.amount()?, is_next("\"fee_token\":")?.text()?);
+    let mut value = |name: &str| members.named(name);
+    value("\"seq\":")?;
+    value("\"at_ms\":")?;
+    value("\"kind\":")?;
+    let (coin, side) = (value("\"coin\":")?.text()?, side(value("\"side\":")?.text()?));
+    let (px, size) = (value("\"px\":")?.amount()?, value("\"size\":")?.amount()?);
+    let (fee, fee_token) = (value("\"fee\":")?.amount()?, value("\"fee_token\":")?.text()?);
     let builder_fee = members.if_named("\"builder_fee\":")?;
-    let mut is_next = |name: &str| members.named(name);
+    let mut value = |name: &str| members.named(name);
     let mut fill = Fill {
         coin: coin.to_owned(),
         side,
@@ -140,16 +140,16 @@ pub(super) fn fill_as_written(line: &str) -> Option<Fill> {
         fee,
         fee_token: fee_token.to_owned(),
         builder_fee: builder_fee.map_or(Some(None), |fee| fee.amount().map(Some))?,
-        closed_pnl: is_next("\"closed_pnl\":")?.amount()?,
-        position_before: is_next("\"position_before\":")?.amount()?,
-        position_after: Some(is_next("\"position_after\":")?.amount()?),
-        oid: is_next("\"oid\":")?.number()?,
-        cloid: is_next("\"cloid\":")?.or_null(|cloid| cloid.text()?.parse().ok())?,
-        tid: is_next("\"tid\":")?.number()?,
-        time: is_next("\"time\":")?.number()?,
-        crossed: is_next("\"crossed\":")?.flag()?,
-        intent: is_next("\"intent\":")?.or_null(Plain::number)?,
-        client: is_next("\"client\":")?.or_null(|client| client.text().map(str::to_owned))?,
+        closed_pnl: value("\"closed_pnl\":")?.amount()?,
+        position_before: value("\"position_before\":")?.amount()?,
+        position_after: Some(value("\"position_after\":")?.amount()?),
+        oid: value("\"oid\":")?.number()?,
+        cloid: value("\"cloid\":")?.or_null(|cloid| cloid.text()?.parse().ok())?,
+        tid: value("\"tid\":")?.number()?,
+        time: value("\"time\":")?.number()?,
+        crossed: value("\"crossed\":")?.flag()?,
+        intent: value("\"intent\":")?.or_null(Plain::number)?,
+        client: value("\"client\":")?.or_null(|client| client.text().map(str::to_owned))?,
         ..Fill::default()
     };
     while !members.0.is_empty() {

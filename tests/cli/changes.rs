@@ -170,6 +170,13 @@ fn setting_up_anew_keeps_what_it_does_not_ask_for() {
     let after = place.config();
     assert!(after.contains("require_network = true") && after.contains("journal_fallback"), "{after}");
     assert_eq!((mode(&path), mode(&aside)), (0o600, 0o600));
+    // The folder is that journal's: another account's files would have the same names in it.
+    let other = "0x2222222222222222222222222222222222222222";
+    let args = ["init", "--force", "--non-interactive", "--account", other, "--rules", &rules(), "--client-key-out"];
+    let output = place.run(&[&args[..], &[place.path("third").to_str().unwrap()]].concat());
+    let said = succeeded(&output) + &text(&output.stderr);
+    assert!(said.contains(&format!("journal_fallback was {} and is none now", fallback.display())), "{said}");
+    assert!(!place.config().contains("journal_fallback"), "{}", place.config());
 }
 
 #[test]

@@ -119,14 +119,11 @@ impl Args {
         Err(Refusal::Flags(text))
     }
 
-    /// The config of these answers, with what no answer changes as it was found.
+    /// The config of these answers, with what no answer changes as it was found. Where the journal goes on when its disk is full is
+    /// kept for that journal alone: the files of two have the same names.
     pub(super) fn config(&self, mode: Mode, account: Address, rules: Rules, found: &LoadedConfig) -> Config {
-        let mut new = Config::new(mode, account, rules, found.deployment().clone());
-        if let LoadedConfig::SetUp(earlier) = found {
-            new.journal_fallback.clone_from(&earlier.journal_fallback);
-            new.auth.require_network = earlier.auth.require_network;
-        }
-        Config {
+        let new = Config::new(mode, account, rules, found.deployment().clone());
+        let mut config = Config {
             account_network: self.account_network.unwrap_or(new.account_network),
             listen: self.listen.unwrap_or(new.listen),
             ip_share: self.ip_share.unwrap_or(new.ip_share),
@@ -136,6 +133,14 @@ impl Args {
             equity_cap: self.equity_cap,
             key_store: KeyStore::File,
             ..new
+        };
+        if let LoadedConfig::SetUp(earlier) = found {
+            config.auth.require_network = earlier.auth.require_network;
+            let owner = |config: &Config| (config.mode, config.account, config.account_network);
+            if owner(earlier) == owner(&config) {
+                config.journal_fallback.clone_from(&earlier.journal_fallback);
+            }
         }
+        config
     }
 }
