@@ -17,10 +17,9 @@ impl JudgedStops {
         Self(parts.into_iter().filter(|part| part.px > Decimal::ZERO).collect())
     }
 
-    /// Any of these may be the one, for so much.
-    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = Decimal>, size: Decimal) -> Self {
-        let furthest = side.furthest(stops.into_iter().filter(|px| *px > Decimal::ZERO));
-        Self(furthest.map(|px| LinePart { px, size }).into_iter().collect())
+    /// Any of these may have filled, for so much in all.
+    pub(crate) fn any(side: PositionSide, stops: impl IntoIterator<Item = LinePart>, size: Decimal) -> Self {
+        Self::each(stops).of_size(side, size)
     }
 
     /// Takes in more of them: one part a stop, and no more parts than a line has.
@@ -35,12 +34,24 @@ impl JudgedStops {
         bound_parts(&mut self.0);
     }
 
-    /// For a part of just this size: one by one where they come to it, and the farthest for all of it where they do not.
+    /// For a part of just this size: one by one where they come to it; the farthest of them where they come to more, each for no more
+    /// than it was judged for; and the farthest for all of it where they come to less: something else has filled.
     pub(crate) fn of_size(&self, side: PositionSide, size: Decimal) -> Self {
-        if self.size() == size {
+        let whole = self.size();
+        if whole == size {
             return self.clone();
         }
-        Self(self.furthest(side).map(|px| LinePart { px, size }).into_iter().collect())
+        let mut left = size.max(Decimal::ZERO);
+        let mut farthest = self.clone();
+        sort_parts(side, &mut farthest.0);
+        for (place, part) in farthest.0.iter_mut().rev().enumerate() {
+            part.size = if whole < size && place == 0 { left } else { part.size.min(left) };
+            left = left.saturating_sub(part.size);
+        }
+        // The farthest stays for no size as well: what was closed and opened anew may have changed nothing.
+        let furthest_px = farthest.furthest(side);
+        farthest.0.retain(|part| part.size > Decimal::ZERO || Some(part.px) == furthest_px);
+        farthest
     }
 
     /// For what a position grew by: the same, but where more has filled than that, stops that fired in the same moment have closed the
@@ -122,6 +133,28 @@ mod tests {
         assert_eq!(stops.0, parts(&[(1980, 41), (1940, 16), (1900, 6)]));
         stops.add(PositionSide::Long, JudgedStops::each(parts(&(1000..1100).map(|px| (px, 1)).collect::<Vec<_>>())));
         assert_eq!((stops.0.len(), total_size(&stops.0)), (64, dec!(163)));
+    }
+
+    /// Of two at 1980 and one at 1900 that may have filled.
+    #[test]
+    fn where_fewer_filled_they_are_the_farthest_and_no_more_of_each_than_it_was_judged_for() {
+        for (size, judged) in [
+            (0, &[(1900, 0)][..]),
+            (1, &[(1900, 1)]),
+            (2, &[(1980, 1), (1900, 1)]),
+            (3, &[(1980, 2), (1900, 1)]),
+            // Something else has filled, and may have been judged with the farthest.
+            (4, &[(1900, 4)]),
+        ] {
+            let (side, size) = (PositionSide::Long, Decimal::from(size));
+            let (stops, judged) = (parts(&[(1900, 1), (1980, 2)]), parts(judged));
+            let mut of_size = JudgedStops::each(stops.clone()).of_size(side, size).0;
+            sort_parts(side, &mut of_size);
+            assert_eq!(of_size, judged, "{size}");
+            let mut any = JudgedStops::any(side, stops, size).0;
+            sort_parts(side, &mut any);
+            assert_eq!(any, judged, "{size}");
+        }
     }
 
     /// Of five, where a stop may be at 1950 at the farthest.

@@ -3,7 +3,7 @@
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
-use crate::guard::state::cover::LinePart;
+use crate::guard::state::cover::{self, LinePart};
 use crate::guard::state::cover_line::Told;
 use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::judged_stops::JudgedStops;
@@ -55,9 +55,10 @@ impl Cause {
         Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing }
     }
 
-    /// An order that rested by the last reads.
+    /// An order that rested by the last reads. A stop of a whole position is larger than any.
     fn rested(order: &Resting) -> Self {
-        let size = if order.is_buy { order.size } else { -order.size };
+        let size = cover::of_resting(order).map_or(order.size, |size| size.of(Decimal::MAX));
+        let size = if order.is_buy { size } else { -size };
         let judged_px = StopAt::of(order).filter(|_| order.is_entry()).map(|stop| stop.px);
         Self { judged_px, is_closing: order.reduce_only, ..Self::untold(size, Source::Open) }
     }
@@ -84,7 +85,7 @@ impl SentOrders {
 
     /// The stops that entries of one side were judged with: of those that a move of the position, which a read shows, comes to, where
     /// they can have filled by the prices that are known or else whatever these are; and where none of them does, of all that may have
-    /// filled: a position may have been closed and opened anew.
+    /// filled, the farthest first: a position may have been closed and opened anew.
     pub(crate) fn judged_stops(
         &self,
         read: Moment,
@@ -108,9 +109,11 @@ impl SentOrders {
         let sent = self.orders.iter().chain(&self.unshown.fills);
         let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
         let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
-        let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
-        let stops = stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px)));
-        JudgedStops::any(side, stops, change.abs())
+        let known: BTreeSet<u64> = sent.clone().filter_map(|order| order.oid).collect();
+        let resting = resting.filter(|order| !known.contains(&order.oid));
+        let resting = resting.filter_map(|order| Some(LinePart { px: StopAt::of(order)?.px, size: order.size }));
+        let sent = sent.filter_map(|order| Some(LinePart { px: order.stop?.px, size: order.unmoved().abs() }));
+        JudgedStops::any(side, sent.chain(resting), change.abs())
     }
 
     /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.
@@ -263,8 +266,8 @@ impl SentOrders {
     }
 
     /// What else may be in a read of a position: fills that were told of after it began, or long before, orders without an answer, and
-    /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries that rest in any case,
-    /// since it may have come and gone.
+    /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries and stops that rest in any
+    /// case, since it may have come and gone.
     fn causes(&self, read: Moment, view: &View, asset: u32, at_any_price: bool) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
         // The account's own price may be newer than the mids, and older.
@@ -274,7 +277,7 @@ impl SentOrders {
             prices.iter().flatten().any(|price| if is_low { *price <= px } else { *price >= px })
         };
         let is_filled = |order: &&Resting| match order.stop_px {
-            Some(px) => is_met(px, !order.is_buy),
+            Some(px) => at_any_price || is_met(px, !order.is_buy),
             None if order.is_trigger => order.order.take_profit_px().is_some_and(|px| is_met(px, order.is_buy)),
             None => at_any_price && order.is_entry() || is_met(order.px, order.is_buy),
         };

@@ -47,8 +47,13 @@ impl OwnStops {
         self.judged.extend(judged);
     }
 
-    /// The stop of the entry that has traded.
-    pub(super) fn of(&self, trade: &Trade) -> Option<Decimal> {
-        self.judged.get(&trade.oid).copied().filter(|_| self.is_watched)
+    /// The stop of the entry that has traded, among these of one moment. Where several of them turn a position nobody can tell by
+    /// what is left which of them closed and which opened.
+    pub(super) fn of(&self, trade: &Trade, moment: &[Trade]) -> Option<Decimal> {
+        let is_bought = trade.after > trade.before;
+        let is_its = |other: &&Trade| other.coin == trade.coin && (other.after > other.before) == is_bought;
+        let of_coin = || moment.iter().filter(is_its);
+        let is_turned = of_coin().any(|other| other.before * other.after < Decimal::ZERO) && of_coin().count() > 1;
+        self.judged.get(&trade.oid).copied().filter(|_| self.is_watched && !is_turned)
     }
 }

@@ -1,14 +1,14 @@
 //! The knowledge that the guard was given so far: a promise that needs knowledge binds it only where it has that knowledge.
 
 use crate::venue::info::OpenOrder;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guard was told.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// Sends whose answer it has not heard.
     pub(super) unheard: BTreeSet<(u64, usize)>,
-    /// When the last read of the account that arrived began, and the last one of the open orders.
+    /// The venue's time of the state that the last read of the account showed, and when the last one of the open orders began.
     pub(super) account_ms: u64,
     pub(super) orders_ms: u64,
     /// The orders that the last read of them showed to rest, without triggers, and when one last missed one of them: it may
@@ -23,8 +23,8 @@ pub(super) struct Told {
     pub(super) mids_ms: u64,
     /// When it last heard how a send ended.
     pub(super) heard_ms: u64,
-    /// Decisions taken while it knew everything.
-    pub(super) sure: BTreeSet<u64>,
+    /// Decisions taken while it knew everything, each with the time of what the venue had last done unasked.
+    pub(super) sure: BTreeMap<u64, u64>,
 }
 
 impl Told {
@@ -44,6 +44,6 @@ impl Told {
 
     /// Whether this decision was taken knowing everything, and nothing has happened since.
     pub(super) fn is_sure(&self, intent: u64) -> bool {
-        self.sure.contains(&intent) && self.unasked_ms < self.account_ms
+        self.sure.get(&intent) == Some(&self.unasked_ms)
     }
 }

@@ -241,7 +241,7 @@ impl World {
                     };
                     sent.push(action.clone());
                     if is_told {
-                        self.told.sure.insert(send.intent);
+                        self.told.sure.insert(send.intent, self.told.unasked_ms);
                     }
                     self.send(send, action);
                 }
@@ -299,7 +299,9 @@ impl World {
                         .collect();
                     (self.shown, self.known_at) = (shows, state.time);
                 }
-                self.told.account_ms = begun_ms(&input);
+                if let Input::Account { state, .. } = &*input {
+                    self.told.account_ms = state.time;
+                }
                 self.give(*input);
             }
             Happening::Orders(input, shown) => {
@@ -338,7 +340,7 @@ impl World {
 
     pub(super) fn look(&mut self) {
         let trades = &self.venue.trades[self.followed..];
-        self.checks.follow(trades.iter().map(|trade| (trade.coin, trade.after, self.own_stops.of(trade))));
+        self.checks.follow(trades.iter().map(|trade| (trade.coin, trade.after, self.own_stops.of(trade, trades))));
         self.followed = self.venue.trades.len();
         for broken in self.checks.look(self.now, &self.venue.books) {
             self.fail(broken);
