@@ -141,7 +141,7 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
         Ok(status) => {
             let alerts = status.alerts.iter().take(MOST_ALERTS).map(|alert| alert.text.clone());
             let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
-            Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
+            Err(Refusal::Unhealthy(format!("{}{why}", not_flat(&status, seconds))))
         }
         Err(why) => {
             let seen = kill_disk::look(home);
@@ -153,6 +153,17 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
     }
 }
 
+/// That so much time was too little, in words. A guard that shows nothing may be flat: it only has not read that again yet.
+fn not_flat(status: &Status, seconds: u16) -> String {
+    let left = left(status);
+    if left == NOTHING {
+        return format!(
+            "after {seconds} s it is not sure yet that nothing is left: nothing was held and nothing rested when that was read last"
+        );
+    }
+    format!("not flat after {seconds} s: {left} left")
+}
+
 /// The refusal where no running guard reads this home's kill file: that it is pulled, and what is left to do.
 fn unheard(home: &Home, mut found: String, seen: Seen) -> Refusal {
     if seen.has_no_config {
@@ -160,4 +171,24 @@ fn unheard(home: &Home, mut found: String, seen: Seen) -> Refusal {
         found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
     }
     Refusal::Unheard(home.kill_file().path().to_owned(), found, kill_disk::elsewhere(home), seen.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::address::Address;
+
+    #[test]
+    fn a_guard_that_shows_nothing_is_not_called_one_that_holds_something() {
+        let status = |more: serde_json::Value| {
+            let mut value =
+                serde_json::json!({"schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": []});
+            value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            serde_json::from_value::<Status>(value).unwrap()
+        };
+        let none = not_flat(&status(serde_json::json!({"closing": {"flat": false, "checked_ms": 5, "twaps": 0}})), 7);
+        assert!(none.starts_with("after 7 s it is not sure yet") && !none.contains("not flat"), "{none}");
+        let twap = not_flat(&status(serde_json::json!({"closing": {"flat": false, "checked_ms": 5, "twaps": 1}})), 7);
+        assert_eq!(twap, "not flat after 7 s: 0 positions, 0 orders, 1 TWAP order left");
+    }
 }

@@ -120,7 +120,7 @@ codes! {
     OrderRateLimit = "order_rate_limit",
     /// Too many open entries.
     OpenOrdersLimit = "open_orders_limit",
-    /// Too many reduce-only orders that rest.
+    /// Too many reduce-only orders that rest, or one more while a stop of the guard waits for room among the open orders.
     OpenExitsLimit = "open_exits_limit",
     /// Reduce-only, and nothing is held there.
     NothingToReduce = "nothing_to_reduce",

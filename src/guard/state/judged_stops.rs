@@ -38,9 +38,6 @@ impl JudgedStops {
     /// than it was judged for; and the farthest for all of it where they come to less: something else has filled.
     pub(crate) fn of_size(&self, side: PositionSide, size: Decimal) -> Self {
         let whole = self.size();
-        if whole == size {
-            return self.clone();
-        }
         let mut left = size.max(Decimal::ZERO);
         let mut farthest = self.clone();
         sort_parts(side, &mut farthest.0);

@@ -192,6 +192,11 @@ impl RetryState {
         self.pause(longest_ms, now_ms);
     }
 
+    /// Whether a stop was refused for want of room, and has not been had since.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.rooms > 0 && self.is_rebuffed
+    }
+
     /// The venue took an order, in this market or another, or the position is another: what was refused or left without an
     /// answer before is tried again soon, however long the pause has grown.
     pub(crate) fn try_soon(&mut self) {

@@ -74,6 +74,11 @@ impl Watch {
         self.retry.get(&asset)
     }
 
+    /// Whether a stop of the guard's waits for room among the open orders.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.retry.values().any(RetryState::waits_for_room)
+    }
+
     /// The venue took an order, or a noop.
     pub(crate) fn on_venue_answers(&mut self) {
         self.retry.values_mut().for_each(RetryState::try_soon);

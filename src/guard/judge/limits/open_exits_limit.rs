@@ -1,6 +1,7 @@
 //! `open_exits_limit`: reduce-only orders that rest. The venue takes 1000 open orders from an account, and the guard's own
 //! stops must find room among them. What fills at once or not at all always passes. The children of an entry count from
-//! when they are asked for: they rest once it has filled. What rests after a start nobody knows before the open orders are
+//! when they are asked for: they rest once it has filled. While one of those stops waits for room none more may rest, however few
+//! there are: orders from elsewhere may have filled the book. What rests after a start nobody knows before the open orders are
 //! read: until then all count that the journal says were placed.
 
 use crate::base::address::{Address, Cloid};
@@ -26,6 +27,9 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
     let more = asked.fold(0, usize::saturating_add);
     if more == 0 {
         return Ok(());
+    }
+    if guard.watch.waits_for_room() {
+        return Err(no_room(more));
     }
     let exits = exits(guard);
     let own = exits.of_client(client);
@@ -73,6 +77,15 @@ fn refusal(guard: &Guard, (open, more, limit): (usize, usize, usize), whose: &st
         fair_part::told(kept)
     );
     Veto::new(Code::OpenExitsLimit, text).with(&limit, &open.saturating_add(more))
+}
+
+/// The refusal while a stop of the guard's waits for room.
+fn no_room(more: usize) -> Veto {
+    let text = format!(
+        "the venue takes no more open orders from the account, and the guard's own stop waits for room among them: {more} more may \
+         not rest; cancel some first, or send them to fill at once (Ioc)"
+    );
+    Veto::new(Code::OpenExitsLimit, text).with(&0, &more)
 }
 
 /// Reduce-only orders that rest or may come to, the children of entries too.

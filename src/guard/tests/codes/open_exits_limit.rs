@@ -46,6 +46,28 @@ fn what_one_request_has_too_much_of_is_left_out() {
     assert!(own.len() == 3 && own.iter().any(|order| order["p"] == "1999"), "{own:?}");
 }
 
+/// The room that is made for the guard's own stop is its, and no client's.
+#[test]
+fn while_a_stop_waits_for_room_no_exit_of_a_client_comes_to_rest() {
+    for is_full in [true, false] {
+        let mut desk = Desk::live();
+        desk.now += 1;
+        desk.hold("ETH", dec!(1));
+        let told = events(&desk.read_orders(desk.now)).into_iter().find(|event| event["kind"] == "protect").unwrap();
+        desk.now += 10;
+        let answer = if is_full { json!({"error": "Too many open orders."}) } else { json!({"resting": {"oid": 500}}) };
+        desk.answer(told["seq"].as_u64().unwrap(), 0, statuses(json!([answer])));
+        let resting = |tif: &str| with(close(ETH, false, "1999", "0.1"), "/t/limit/tif", json!(tif));
+        let decided = desk.order(resting("Gtc"));
+        if is_full {
+            decided.vetoed("open_exits_limit").says(&["own stop waits for room", "1 more", "Ioc"]);
+        } else {
+            decided.reduces();
+        }
+        desk.order(resting("Ioc")).reduces();
+    }
+}
+
 #[test]
 fn the_account_has_two_hundred_whoevers_they_are() {
     let mut desk = desk();
