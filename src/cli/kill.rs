@@ -156,6 +156,9 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
 /// That so much time was too little, in words. A guard that shows nothing may be flat: it only has not read that again yet.
 fn not_flat(status: &Status, seconds: u16) -> String {
     let left = left(status);
+    if status.venue.account_age_ms.is_none() {
+        return format!("after {seconds} s what is held was not read yet since the service started");
+    }
     if left == NOTHING {
         return format!(
             "after {seconds} s it is not sure yet that nothing is left: nothing was held and nothing rested when that was read last"
@@ -186,9 +189,21 @@ mod tests {
             value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             serde_json::from_value::<Status>(value).unwrap()
         };
-        let none = not_flat(&status(serde_json::json!({"closing": {"flat": false, "checked_ms": 5, "twaps": 0}})), 7);
+        let unread = not_flat(&status(serde_json::json!({})), 7);
+        assert_eq!(unread, "after 7 s what is held was not read yet since the service started");
+        let none = not_flat(
+            &status(
+                serde_json::json!({"venue": {"account_age_ms": 5}, "closing": {"flat": false, "checked_ms": 5, "twaps": 0}}),
+            ),
+            7,
+        );
         assert!(none.starts_with("after 7 s it is not sure yet") && !none.contains("not flat"), "{none}");
-        let twap = not_flat(&status(serde_json::json!({"closing": {"flat": false, "checked_ms": 5, "twaps": 1}})), 7);
+        let twap = not_flat(
+            &status(
+                serde_json::json!({"venue": {"account_age_ms": 5}, "closing": {"flat": false, "checked_ms": 5, "twaps": 1}}),
+            ),
+            7,
+        );
         assert_eq!(twap, "not flat after 7 s: 0 positions, 0 orders, 1 TWAP order left");
     }
 }

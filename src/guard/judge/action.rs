@@ -21,12 +21,12 @@ pub(crate) fn judge(
     let in_time = expired::check_entry(expires_ms, guard.clock.best_ms());
     let no_entry = in_time.and_then(|()| venue_budget::check_late(guard, action, expires_ms)).err();
     let plan = judge_kind(guard, client, action, expires_ms, no_entry.as_ref(), now_ms)?;
-    let plan = match (open_exits_limit::check(guard, client, &plan), action) {
+    let plan = match (open_exits_limit::check(guard, client, &plan, now_ms), action) {
         (Ok(()), _) => plan,
         // What fills at once needs no room, and goes without what stands beside it.
         (Err(veto), Action::Order(orders)) => {
             let plan = orders::judge(guard, client, orders, now_ms, [Some(&veto), no_entry.as_ref()])?;
-            open_exits_limit::check(guard, client, &plan)?;
+            open_exits_limit::check(guard, client, &plan, now_ms)?;
             plan
         }
         (Err(veto), _) => return Err(veto),

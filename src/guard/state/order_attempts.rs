@@ -33,6 +33,9 @@ const REFUSALS: u8 = 2;
 /// A stop that was refused is tried again so much later, so that the price it is tried at is another.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 
+/// What is made is kept for it so long: its next try comes well before. After that whatever reduces may rest again.
+const ROOM_KEPT_MS: u64 = 10_000;
+
 /// Room is made for a stop so often; a position that has none by then is closed.
 const MOST_ROOMS: u8 = 3;
 
@@ -47,8 +50,9 @@ pub(crate) struct RetryState {
     refusals: u8,
     /// The account has so many open orders that the venue takes none more.
     pub(crate) wants_room: bool,
-    /// How often room was wanted.
+    /// How often room was wanted, and when last, until a stop is had.
     rooms: u8,
+    no_room_ms: Option<u64>,
     /// The position is being closed.
     pub(crate) closing: bool,
     /// Closes tried so far: each goes further from the price.
@@ -159,6 +163,7 @@ impl RetryState {
         if order.is_trigger() {
             // Only one that was taken can be found gone.
             self.tries = self.tries.saturating_add(u8::from(!self.is_rebuffed));
+            self.no_room_ms = self.no_room_ms.filter(|_| self.is_rebuffed);
             match outcome {
                 // Accepted before and found gone all the same: not as fast as reads come in.
                 AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
@@ -172,6 +177,7 @@ impl RetryState {
                 }
                 AttemptResult::NoRoom => {
                     self.rooms = self.rooms.saturating_add(1);
+                    self.no_room_ms = Some(now_ms);
                     self.wants_room = true;
                     self.closing = self.closing || self.rooms > MOST_ROOMS;
                 }
@@ -192,9 +198,10 @@ impl RetryState {
         self.pause(longest_ms, now_ms);
     }
 
-    /// Whether a stop was refused for want of room, and has not been had since.
-    pub(crate) fn waits_for_room(&self) -> bool {
-        self.rooms > 0 && self.is_rebuffed
+    /// Whether a stop was refused for want of room a moment ago, and is tried again.
+    pub(crate) fn waits_for_room(&self, now_ms: u64) -> bool {
+        let is_late = |at_ms: u64| now_ms.saturating_sub(at_ms) < ROOM_KEPT_MS;
+        !self.closing && self.no_room_ms.is_some_and(is_late)
     }
 
     /// The venue took an order, in this market or another, or the position is another: what was refused or left without an

@@ -75,8 +75,8 @@ impl Watch {
     }
 
     /// Whether a stop of the guard's waits for room among the open orders.
-    pub(crate) fn waits_for_room(&self) -> bool {
-        self.retry.values().any(RetryState::waits_for_room)
+    pub(crate) fn waits_for_room(&self, now_ms: u64) -> bool {
+        self.retry.values().any(|retry| retry.waits_for_room(now_ms))
     }
 
     /// The venue took an order, or a noop.

@@ -22,13 +22,13 @@ const OF_CLIENT: usize = 100;
 const OF_ACCOUNT: usize = 200;
 
 /// Refuses a plan that would leave too many of them, or take those of the account that are kept for other clients.
-pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), Veto> {
+pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan, now_ms: u64) -> Result<(), Veto> {
     let asked = plan.clients_parts().map(|(part, orders)| more_of(guard, part, orders));
     let more = asked.fold(0, usize::saturating_add);
     if more == 0 {
         return Ok(());
     }
-    if guard.watch.waits_for_room() {
+    if guard.watch.waits_for_room(now_ms) {
         return Err(no_room(more));
     }
     let exits = exits(guard);

@@ -55,9 +55,11 @@ impl Cause {
         Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing }
     }
 
-    /// An order that rested by the last reads. A stop of a whole position is larger than any.
-    fn rested(order: &Resting) -> Self {
-        let size = cover::of_resting(order).map_or(order.size, |size| size.of(Decimal::MAX));
+    /// An order that rested by the last reads, beside a position of so much, signed, of which a stop may be for the whole.
+    fn rested(order: &Resting, held: Decimal) -> Self {
+        // It closes nothing of its own side.
+        let whole = if order.is_buy { -held } else { held }.max(Decimal::ZERO);
+        let size = cover::of_resting(order).map_or(order.size, |size| size.of(whole));
         let size = if order.is_buy { size } else { -size };
         let judged_px = StopAt::of(order).filter(|_| order.is_entry()).map(|stop| stop.px);
         Self { judged_px, is_closing: order.reduce_only, ..Self::untold(size, Source::Open) }
@@ -95,10 +97,12 @@ impl SentOrders {
     ) -> JudgedStops {
         let opening = (asset, side.opening().is_buy(), false);
         let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
-        let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
+        let is_side = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
+        let is_its = |cause: &Cause| !cause.is_closing && is_side(cause);
         let by_price = self.explanation(read, view, asset, change);
         let before = before_it(view, asset, change);
-        let at_any_price = || self.fewest_of(&self.causes(read, view, asset, true), read, (asset, before), change);
+        let of_market = (asset, before);
+        let at_any_price = || self.fewest_of(&self.causes(read, view, of_market, true), read, of_market, change);
         let causes = by_price.or_else(at_any_price);
         let entries: Vec<Cause> =
             causes.into_iter().flat_map(|causes| told.clone().chain(causes)).filter(is_its).collect();
@@ -109,7 +113,9 @@ impl SentOrders {
         let sent = self.orders.iter().chain(&self.unshown.fills);
         let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
         let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
-        let known: BTreeSet<u64> = sent.clone().filter_map(|order| order.oid).collect();
+        // Of one that is open still its size is the whole, also of what rests.
+        let whole = sent.clone().filter(|order| order.phase.is_open());
+        let known: BTreeSet<u64> = whole.filter_map(|order| order.oid).collect();
         let resting = resting.filter(|order| !known.contains(&order.oid));
         let resting = resting.filter_map(|order| Some(LinePart { px: StopAt::of(order)?.px, size: order.size }));
         let sent = sent.filter_map(|order| Some(LinePart { px: order.stop?.px, size: order.unmoved().abs() }));
@@ -206,7 +212,8 @@ impl SentOrders {
 
     /// The fewest causes that come to just this move of a position, together with all that was told by then; `None` where none do.
     fn explanation(&self, read: Moment, view: &View, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
-        self.fewest_of(&self.causes(read, view, asset, false), read, (asset, before_it(view, asset, change)), change)
+        let of_market = (asset, before_it(view, asset, change));
+        self.fewest_of(&self.causes(read, view, of_market, false), read, of_market, change)
     }
 
     fn fewest_of(
@@ -267,8 +274,8 @@ impl SentOrders {
 
     /// What else may be in a read of a position: fills that were told of after it began, or long before, orders without an answer, and
     /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries and stops that rest in any
-    /// case, since it may have come and gone.
-    fn causes(&self, read: Moment, view: &View, asset: u32, at_any_price: bool) -> Vec<Cause> {
+    /// case, since it may have come and gone. `before` was held before the move, signed.
+    fn causes(&self, read: Moment, view: &View, (asset, before): (u32, Decimal), at_any_price: bool) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
         // The account's own price may be newer than the mids, and older.
         let prices = [view.price(asset), view.mark(asset)];
@@ -283,7 +290,7 @@ impl SentOrders {
         };
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
-        let rested = rested.map(Cause::rested);
+        let rested = rested.map(|order| Cause::rested(order, before));
         let fired = self
             .triggers
             .iter()
@@ -303,7 +310,8 @@ impl SentOrders {
         let sent = sent.map(|(order, source)| Cause::sent(order, source));
         let mut causes: Vec<Cause> =
             sent.chain(fired).chain(rested).chain(gone).filter(|cause| !cause.size.is_zero()).collect();
-        causes.sort_by_key(|cause| !cause.is_told);
+        // Stops that nobody saw the price come to take no place of what else it may be.
+        causes.sort_by_key(|cause| (!cause.is_told, at_any_price && cause.is_closing));
         causes.truncate(MOST_CAUSES);
         causes
     }

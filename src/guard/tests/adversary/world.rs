@@ -300,7 +300,7 @@ impl World {
                     (self.shown, self.known_at) = (shows, state.time);
                 }
                 if let Input::Account { state, .. } = &*input {
-                    self.told.account_ms = state.time;
+                    self.told.account_ms = self.told.account_ms.max(state.time);
                 }
                 self.give(*input);
             }

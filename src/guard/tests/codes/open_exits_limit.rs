@@ -46,7 +46,7 @@ fn what_one_request_has_too_much_of_is_left_out() {
     assert!(own.len() == 3 && own.iter().any(|order| order["p"] == "1999"), "{own:?}");
 }
 
-/// The room that is made for the guard's own stop is its, and no client's.
+/// The room that is made for the guard's own stop is kept from what only reduces, for ten seconds at most.
 #[test]
 fn while_a_stop_waits_for_room_no_exit_of_a_client_comes_to_rest() {
     for is_full in [true, false] {
@@ -58,13 +58,18 @@ fn while_a_stop_waits_for_room_no_exit_of_a_client_comes_to_rest() {
         let answer = if is_full { json!({"error": "Too many open orders."}) } else { json!({"resting": {"oid": 500}}) };
         desk.answer(told["seq"].as_u64().unwrap(), 0, statuses(json!([answer])));
         let resting = |tif: &str| with(close(ETH, false, "1999", "0.1"), "/t/limit/tif", json!(tif));
-        let decided = desk.order(resting("Gtc"));
-        if is_full {
-            decided.vetoed("open_exits_limit").says(&["own stop waits for room", "1 more", "Ioc"]);
-        } else {
-            decided.reduces();
+        for later_ms in [0, 9_999] {
+            desk.now += later_ms;
+            let decided = desk.order(resting("Gtc"));
+            if is_full {
+                decided.vetoed("open_exits_limit").says(&["own stop waits for room", "1 more", "Ioc"]);
+            } else {
+                decided.reduces();
+            }
+            desk.order(resting("Ioc")).reduces();
         }
-        desk.order(resting("Ioc")).reduces();
+        desk.now += 1;
+        desk.order(resting("Gtc")).reduces();
     }
 }
 
