@@ -118,7 +118,7 @@ codes! {
     OrderValueLimit = "order_value_limit",
     /// Too many entries within a minute.
     OrderRateLimit = "order_rate_limit",
-    /// Too many open entries.
+    /// Too many open entries, or one while a stop of the guard waits for room among the open orders.
     OpenOrdersLimit = "open_orders_limit",
     /// Too many reduce-only orders that rest, or one more while a stop of the guard waits for room among the open orders.
     OpenExitsLimit = "open_exits_limit",

@@ -2,7 +2,7 @@
 
 use super::entry::leverage_too_high;
 use super::head::expired;
-use super::limits::{open_exits_limit, order_rate_limit, venue_budget};
+use super::limits::{open_exits_limit, open_orders_limit, order_rate_limit, venue_budget};
 use super::plan::Plan;
 use super::veto::Veto;
 use super::{action_not_allowed, cancel, margin_removal, modify, orders, settings};
@@ -19,7 +19,8 @@ pub(crate) fn judge(
     now_ms: u64,
 ) -> Result<Plan, Veto> {
     let in_time = expired::check_entry(expires_ms, guard.clock.best_ms());
-    let no_entry = in_time.and_then(|()| venue_budget::check_late(guard, action, expires_ms)).err();
+    let in_time = in_time.and_then(|()| venue_budget::check_late(guard, action, expires_ms));
+    let no_entry = in_time.and_then(|()| open_orders_limit::check_room(guard, now_ms)).err();
     let plan = judge_kind(guard, client, action, expires_ms, no_entry.as_ref(), now_ms)?;
     let plan = match (open_exits_limit::check(guard, client, &plan, now_ms), action) {
         (Ok(()), _) => plan,

@@ -11,6 +11,7 @@ mod behind_stops;
 mod book;
 mod builder;
 mod cancels;
+mod candidates;
 mod cheap;
 mod closing_price;
 mod codes;

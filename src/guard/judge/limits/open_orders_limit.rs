@@ -1,4 +1,5 @@
-//! `open_orders_limit`: entries that are open at a time. Of what the rule allows a part is each client's own.
+//! `open_orders_limit`: entries that are open at a time. Of what the rule allows a part is each client's own. While a stop of the
+//! guard's waits for room in a full book none is opened.
 
 use crate::base::address::Address;
 use crate::guard::code::Code;
@@ -22,6 +23,16 @@ pub(crate) fn check(guard: &Guard, client: Address, more: usize) -> Result<(), V
     let kept = fair_part::told(kept);
     let text = format!("{open} open entries and {more} more are over {limit}{kept}; cancel some first");
     Err(Veto::new(Code::OpenOrdersLimit, text).with(&limit, &count))
+}
+
+/// Refuses every entry while a stop of the guard's waits for room: it would take that, or need one more.
+pub(crate) fn check_room(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
+    if !guard.watch.waits_for_room(now_ms) {
+        return Ok(());
+    }
+    let text = "the venue takes no more open orders from the account, and the guard's own stop waits for room among them; cancel some \
+                first, or try again in ten seconds";
+    Err(Veto::new(Code::OpenOrdersLimit, text.to_owned()).with(&0, &1))
 }
 
 /// Entries that are open or may come to be.

@@ -48,12 +48,17 @@ impl OwnStops {
     }
 
     /// The stop of the entry that has traded, among these of one moment. Where several of them turn a position nobody can tell by
-    /// what is left which of them closed and which opened.
+    /// what is left which of them closed and which opened: any of it may go by the farthest of their stops.
     pub(super) fn of(&self, trade: &Trade, moment: &[Trade]) -> Option<Decimal> {
         let is_bought = trade.after > trade.before;
         let is_its = |other: &&Trade| other.coin == trade.coin && (other.after > other.before) == is_bought;
         let of_coin = || moment.iter().filter(is_its);
-        let is_turned = of_coin().any(|other| other.before * other.after < Decimal::ZERO) && of_coin().count() > 1;
-        self.judged.get(&trade.oid).copied().filter(|_| self.is_watched && !is_turned)
+        let is_turned = of_coin().any(|other| other.before * other.after < Decimal::ZERO);
+        let stop = |trade: &Trade| self.judged.get(&trade.oid).copied().filter(|_| self.is_watched);
+        if !is_turned {
+            return stop(trade);
+        }
+        let all = of_coin().map(stop).collect::<Option<Vec<Decimal>>>()?;
+        if is_bought { all.into_iter().min() } else { all.into_iter().max() }
     }
 }

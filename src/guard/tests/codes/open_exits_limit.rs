@@ -46,9 +46,9 @@ fn what_one_request_has_too_much_of_is_left_out() {
     assert!(own.len() == 3 && own.iter().any(|order| order["p"] == "1999"), "{own:?}");
 }
 
-/// The room that is made for the guard's own stop is kept from what only reduces, for ten seconds at most.
+/// The room that is made for the guard's own stop is kept from what only reduces, and from entries, for ten seconds at most.
 #[test]
-fn while_a_stop_waits_for_room_no_exit_of_a_client_comes_to_rest() {
+fn while_a_stop_waits_for_room_nothing_of_a_client_takes_it() {
     for is_full in [true, false] {
         let mut desk = Desk::live();
         desk.now += 1;
@@ -67,6 +67,12 @@ fn while_a_stop_waits_for_room_no_exit_of_a_client_comes_to_rest() {
                 decided.reduces();
             }
             desk.order(resting("Ioc")).reduces();
+            let decided = desk.order(buy(SOL, "100", "1"));
+            if is_full {
+                decided.vetoed("open_orders_limit").says(&["own stop waits for room", "cancel"]);
+            } else if later_ms == 0 {
+                assert_ne!(decided.event["verdict"], "veto", "{}", decided.text());
+            }
         }
         desk.now += 1;
         desk.order(resting("Gtc")).reduces();

@@ -1,0 +1,63 @@
+//! Which entries may have filled, and so where their stops were judged to be, where a read shows a position moved.
+
+use rust_decimal::{Decimal, dec};
+
+use super::fixture::*;
+use crate::guard::Mode;
+use crate::guard::state::cover::LinePart;
+use crate::guard::state::judged_stops::JudgedStops;
+use crate::venue::info::OpenOrder;
+use crate::venue::side::PositionSide;
+
+/// A buy that rests with a stop as its child.
+fn entry(px: &str, size: &str, stop_px: &str, oid: u64) -> OpenOrder {
+    let mut entry = open("ETH", "B", px, size, oid);
+    entry.children.push(open_stop("ETH", "A", stop_px, size, oid + 1));
+    entry
+}
+
+/// The stops that a move of so much to a long position was judged with, the nearest in front.
+fn judged(desk: &Desk, change: Decimal) -> Vec<(Decimal, Decimal)> {
+    let guard = &desk.guard;
+    let stops = guard.sent.judged_stops(guard.moment(desk.now), &guard.view, (ETH, PositionSide::Long), change);
+    let mut all = JudgedStops::default();
+    all.add(PositionSide::Long, stops);
+    all.lines(PositionSide::Long, change, dec!(1)).into_iter().map(|LinePart { px, size }| (px, size)).collect()
+}
+
+fn desk(orders: Vec<OpenOrder>) -> Desk {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.now += 10;
+    desk.show(orders);
+    desk
+}
+
+/// Ten stops rest as well, and none of them has the price come to it.
+#[test]
+fn stops_push_no_entry_out_of_what_may_have_filled() {
+    let stops = (0..10).map(|oid| open_stop("ETH", "A", "1890", "0.01", oid + 1));
+    let entries = [entry("1990", "0.8", "1980", 70), entry("1960", "0.6", "1900", 90)];
+    let desk = desk(stops.chain(entries).collect());
+    assert_eq!(judged(&desk, dec!(0.8)), [(dec!(1980), dec!(0.8))]);
+}
+
+/// A stop of the short position that was as large as the entry that turned it.
+#[test]
+fn no_stop_explains_away_the_entry_that_opened() {
+    for stop_oid in [5, 95] {
+        let mut desk = desk(vec![open_stop("ETH", "B", "2100", "2", stop_oid), entry("1960", "2", "1900", 90)]);
+        desk.positions.insert("ETH", dec!(1));
+        desk.read_account(desk.now);
+        assert_eq!(judged(&desk, dec!(2)), [(dec!(1900), dec!(2))], "{stop_oid}");
+    }
+}
+
+/// Four of ten have left the open orders when more of them fills beside nobody knows what.
+#[test]
+fn what_still_rests_of_an_entry_that_filled_in_part_may_fill_too() {
+    let mut desk = desk(vec![entry("1990", "10", "1900", 70), entry("1960", "100", "1980", 90)]);
+    desk.now += 3_000;
+    desk.show(vec![entry("1990", "6", "1900", 70), entry("1960", "100", "1980", 90)]);
+    assert_eq!(judged(&desk, dec!(7)), [(dec!(1900), dec!(7))]);
+    assert_eq!(judged(&desk, dec!(11)), [(dec!(1980), dec!(1)), (dec!(1900), dec!(10))]);
+}
