@@ -41,15 +41,15 @@ fn stops_push_no_entry_out_of_what_may_have_filled() {
     assert_eq!(judged(&desk, dec!(0.8)), [(dec!(1980), dec!(0.8))]);
 }
 
-/// A stop of the short position that was as large as the entry that turned it.
+/// A stop of the short position that was as large as what two entries bought, which turned it.
 #[test]
-fn no_stop_explains_away_the_entry_that_opened() {
-    for stop_oid in [5, 95] {
-        let mut desk = desk(vec![open_stop("ETH", "B", "2100", "2", stop_oid), entry("1960", "2", "1900", 90)]);
-        desk.positions.insert("ETH", dec!(1));
-        desk.read_account(desk.now);
-        assert_eq!(judged(&desk, dec!(2)), [(dec!(1900), dec!(2))], "{stop_oid}");
-    }
+fn no_stop_explains_away_the_entries_that_opened() {
+    let entries = [entry("1960", "1", "1900", 70), entry("1970", "1", "1940", 90)];
+    let stop = open_stop("ETH", "B", "2100", "2", 5);
+    let mut desk = desk(entries.into_iter().chain([stop]).collect());
+    desk.positions.insert("ETH", dec!(1));
+    desk.read_account(desk.now);
+    assert_eq!(judged(&desk, dec!(2)), [(dec!(1940), dec!(1)), (dec!(1900), dec!(1))]);
 }
 
 /// Four of ten have left the open orders when more of them fills beside nobody knows what.
