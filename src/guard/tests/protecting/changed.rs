@@ -128,3 +128,24 @@ fn an_account_without_requests_is_tried_again_within_seconds() {
     assert_eq!(pauses(spent), [500, 1_000, 2_000, 4_000, 4_000, 4_000]);
     assert_eq!(pauses("Invalid nonce"), [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
 }
+
+/// Room is kept for a stop that will be tried again: not for one that was had, and not for a position that is closed in its place.
+#[test]
+fn no_room_is_kept_once_a_stop_is_had_or_none_is_tried_any_more() {
+    let markets = universe();
+    let stop = stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, dec!(1960), dec!(1));
+    let waits = |outcomes: &[AttemptResult]| {
+        let mut retry = RetryState::default();
+        outcomes.iter().for_each(|outcome| retry.record_attempt(&stop, outcome, 1_000));
+        [10_999, 11_000].map(|now_ms| retry.waits_for_room(now_ms))
+    };
+    let no_room = || AttemptResult::NoRoom;
+    assert_eq!(waits(&[no_room()]), [true, false]);
+    assert_eq!(waits(&[no_room(), AttemptResult::Unheard]), [true, false]);
+    assert_eq!(waits(&[no_room(), AttemptResult::Accepted]), [false; 2]);
+    assert_eq!(waits(&[no_room(), no_room(), no_room()]), [true, false]);
+    assert_eq!(waits(&[no_room(), no_room(), no_room(), no_room()]), [false; 2], "it is closed");
+    let refused = || AttemptResult::Refused("Invalid TP/SL price.".into());
+    assert_eq!(waits(&[no_room(), refused(), refused()]), [false; 2], "it is closed");
+    assert_eq!(waits(&[AttemptResult::Accepted]), [false; 2]);
+}
