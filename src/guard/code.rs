@@ -118,9 +118,9 @@ codes! {
     OrderValueLimit = "order_value_limit",
     /// Too many entries within a minute.
     OrderRateLimit = "order_rate_limit",
-    /// Too many open entries, or one while a stop of the guard waits for room among the open orders.
+    /// Too many open entries, or one while a stop or close of the guard waits for room among the open orders.
     OpenOrdersLimit = "open_orders_limit",
-    /// Too many reduce-only orders that rest, or one more while a stop of the guard waits for room among the open orders.
+    /// Too many reduce-only orders that rest, or one more while a stop or close of the guard waits for room among the open orders.
     OpenExitsLimit = "open_exits_limit",
     /// Reduce-only, and nothing is held there.
     NothingToReduce = "nothing_to_reduce",

@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{close_order, guard_actions, read_progress};
+use crate::guard::flow::{close_order, guard_actions, make_room, read_progress};
 use crate::guard::state::cover;
 use crate::guard::state::flatten::{Left, Prices};
 use crate::guard::state::guard::Guard;
@@ -70,14 +70,30 @@ pub(crate) fn run(step: &mut Step<'_>) {
     if flatten.is_flat {
         return flatten.rest();
     }
-    let actions: Vec<Action> = actions.into_iter().filter_map(|action| due(step.guard, action, step.now_ms)).collect();
+    let actions = room(step.guard).into_iter().chain(actions);
+    let actions: Vec<Action> = actions.filter_map(|action| due(step.guard, action, step.now_ms)).collect();
     if actions.is_empty() {
         return;
     }
-    step.guard.watch.flatten.begin_round(left, prices, step.now_ms);
+    begin_round(step, (left, prices), &actions);
     for action in actions {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![action]);
     }
+}
+
+/// The cancel that makes room for closes which were refused for want of it, where the round before made none: what is no cover has
+/// gone by then.
+fn room(guard: &Guard) -> Option<Action> {
+    let is_wanted = guard.watch.wants_room() && !guard.watch.flatten.has_cancelled;
+    let cancels = if is_wanted { make_room::for_close(guard, 1) } else { Vec::new() };
+    (!cancels.is_empty()).then_some(Action::Cancel { cancels, fast: false })
+}
+
+fn begin_round(step: &mut Step<'_>, (left, prices): (Left, Prices), actions: &[Action]) {
+    let watch = &mut step.guard.watch;
+    watch.flatten.begin_round(left, prices, step.now_ms);
+    watch.flatten.has_cancelled = actions.iter().any(|action| !cancel::targets(action).is_empty());
+    watch.on_room_made();
 }
 
 /// What is left of an action without cancels of orders that are gone by the venue's word: reads that go on showing them lag.
@@ -90,11 +106,11 @@ fn due(guard: &Guard, action: Action, now_ms: u64) -> Option<Action> {
 /// The flatten event: one for every cause.
 fn begin(step: &mut Step<'_>, reason: &str) {
     let (actions, problems) = all_must_go(step.guard);
-    let seq = guard_actions::submit(step, Cause::Flatten { reason, problems }, actions);
     let (left, prices) = what_is_left(step.guard);
+    begin_round(step, (left, prices), &actions);
+    let seq = guard_actions::submit(step, Cause::Flatten { reason, problems }, actions);
     let flatten = &mut step.guard.watch.flatten;
     (flatten.wanted, flatten.of, flatten.reads_since_ms) = (None, Some(seq), step.now_ms);
-    flatten.begin_round(left, prices, step.now_ms);
     if step.guard.risk.is_halted() {
         let halt_flatten = HaltFlatten { at_ms: step.now_ms, seq: Some(seq) };
         step.effects.risk.push(RiskRecord::Flatten(halt_flatten).into());

@@ -88,7 +88,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
                 let due = step.now_ms >= retry.not_before_ms;
                 match retry.of {
                     _ if !due => {}
-                    Some(of) if retry.wants_room && matches!(need, Need::Stop(_)) => make_room::run(step, of, asset),
+                    Some(of) if retry.wants_room => make_room::run(step, of, asset, !matches!(need, Need::Stop(_))),
                     Some(of) => try_again(step, of, asset, need),
                     None => first.push((asset, need)),
                 }

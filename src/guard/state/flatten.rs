@@ -40,6 +40,8 @@ pub(crate) struct Flatten {
     prices: Prices,
     /// The venue refused a close of the last round.
     is_refused: bool,
+    /// The last round cancelled something, which makes room.
+    pub(crate) has_cancelled: bool,
     /// Only reads that began since then show what the last round did.
     pub(crate) reads_since_ms: u64,
     /// A batch was refused as a whole: its orders go one by one from now on.

@@ -33,7 +33,7 @@ const REFUSALS: u8 = 2;
 /// A stop that was refused is tried again so much later, so that the price it is tried at is another.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 
-/// What is made is kept for it so long: its next try comes well before. After that whatever reduces may rest again.
+/// Room is kept for an order so long after its last refusal: its next try comes well before. After that clients may rest orders again.
 const ROOM_KEPT_MS: u64 = 10_000;
 
 /// Room is made for a stop so often; a position that has none by then is closed.
@@ -50,7 +50,7 @@ pub(crate) struct RetryState {
     refusals: u8,
     /// The account has so many open orders that the venue takes none more.
     pub(crate) wants_room: bool,
-    /// How often room was wanted, and when last, until a stop is had.
+    /// How often room was wanted, and when last, until an order is taken.
     rooms: u8,
     no_room_ms: Option<u64>,
     /// The position is being closed.
@@ -176,9 +176,7 @@ impl RetryState {
                     }
                 }
                 AttemptResult::NoRoom => {
-                    self.rooms = self.rooms.saturating_add(1);
-                    self.no_room_ms = Some(now_ms);
-                    self.wants_room = true;
+                    self.want_room(now_ms);
                     self.closing = self.closing || self.rooms > MOST_ROOMS;
                 }
                 AttemptResult::NoRequests => self.pause(LONGEST_TURN_PAUSE_MS, now_ms),
@@ -187,6 +185,10 @@ impl RetryState {
             return;
         }
         self.closes = self.closes.saturating_add(1);
+        self.no_room_ms = self.no_room_ms.filter(|_| self.is_rebuffed);
+        if *outcome == AttemptResult::NoRoom {
+            self.want_room(now_ms);
+        }
         let longest_ms = match outcome {
             // What it did not fill is tried again as soon as reads show it.
             AttemptResult::Accepted => FIRST_PAUSE_MS,
@@ -198,10 +200,23 @@ impl RetryState {
         self.pause(longest_ms, now_ms);
     }
 
-    /// Whether a stop was refused for want of room a moment ago, and is tried again.
+    /// Whether an order was refused for want of room a moment ago, and none was had since.
     pub(crate) fn waits_for_room(&self, now_ms: u64) -> bool {
-        let is_late = |at_ms: u64| now_ms.saturating_sub(at_ms) < ROOM_KEPT_MS;
-        !self.closing && self.no_room_ms.is_some_and(is_late)
+        self.no_room_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < ROOM_KEPT_MS)
+    }
+
+    /// How often room was wanted.
+    pub(crate) fn rooms(&self) -> u32 {
+        self.rooms.into()
+    }
+
+    fn want_room(&mut self, now_ms: u64) {
+        (self.rooms, self.no_room_ms, self.wants_room) = (self.rooms.saturating_add(1), Some(now_ms), true);
+    }
+
+    /// Something was cancelled for it: it is tried again then, however long the pause has grown.
+    pub(crate) fn on_room_made(&mut self, next_ms: u64) {
+        (self.not_before_ms, self.pause_ms) = (next_ms, 0);
     }
 
     /// The venue took an order, in this market or another, or the position is another: what was refused or left without an

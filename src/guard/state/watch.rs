@@ -79,6 +79,16 @@ impl Watch {
         self.retry.values().any(|retry| retry.waits_for_room(now_ms))
     }
 
+    /// Whether any order of the guard's was refused for want of room, and none was made for it yet.
+    pub(crate) fn wants_room(&self) -> bool {
+        self.retry.values().any(|retry| retry.wants_room)
+    }
+
+    /// Room is made for all of them.
+    pub(crate) fn on_room_made(&mut self) {
+        self.retry.values_mut().for_each(|retry| retry.wants_room = false);
+    }
+
     /// The venue took an order, or a noop.
     pub(crate) fn on_venue_answers(&mut self) {
         self.retry.values_mut().for_each(RetryState::try_soon);

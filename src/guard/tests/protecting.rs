@@ -4,6 +4,7 @@ mod answering;
 mod changed;
 mod hanging;
 mod resizing;
+mod room;
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

@@ -23,13 +23,19 @@ const OF_ACCOUNT: usize = 200;
 
 /// Refuses a plan that would leave too many of them, or take those of the account that are kept for other clients.
 pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan, now_ms: u64) -> Result<(), Veto> {
+    if guard.watch.waits_for_room(now_ms) {
+        // A modify that leaves an order resting keeps its place, or takes a new one where its target has just been cancelled.
+        let rest =
+            plan.clients_parts().map(|(part, orders)| part.orders().take(orders).filter(|order| rests(order)).count());
+        return match rest.fold(0, usize::saturating_add) {
+            0 => Ok(()),
+            more => Err(no_room(more)),
+        };
+    }
     let asked = plan.clients_parts().map(|(part, orders)| more_of(guard, part, orders));
     let more = asked.fold(0, usize::saturating_add);
     if more == 0 {
         return Ok(());
-    }
-    if guard.watch.waits_for_room(now_ms) {
-        return Err(no_room(more));
     }
     let exits = exits(guard);
     let own = exits.of_client(client);
@@ -82,8 +88,8 @@ fn refusal(guard: &Guard, (open, more, limit): (usize, usize, usize), whose: &st
 /// The refusal while a stop of the guard's waits for room.
 fn no_room(more: usize) -> Veto {
     let text = format!(
-        "the venue takes no more open orders from the account, and the guard's own stop waits for room among them: {more} more may \
-         not rest; cancel some first, or send them to fill at once (Ioc)"
+        "the venue takes no more open orders from the account, and the guard's own stop waits for room among them, or its close: {more} \
+         more may not rest; cancel some first, or send them to fill at once (Ioc)"
     );
     Veto::new(Code::OpenExitsLimit, text).with(&0, &more)
 }

@@ -30,8 +30,8 @@ pub(crate) fn check_room(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     if !guard.watch.waits_for_room(now_ms) {
         return Ok(());
     }
-    let text = "the venue takes no more open orders from the account, and the guard's own stop waits for room among them; cancel some \
-                first, or try again in ten seconds";
+    let text = "the venue takes no more open orders from the account, and the guard's own stop waits for room among them, or its close; \
+                cancel some first, or try again in ten seconds";
     Err(Veto::new(Code::OpenOrdersLimit, text.to_owned()).with(&0, &1))
 }
 

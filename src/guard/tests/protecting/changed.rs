@@ -8,6 +8,7 @@ use crate::guard::Input;
 use crate::guard::state::order_attempts::{AttemptResult, RetryState};
 use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::tests::fixture::*;
+use crate::venue::order::{Order, OrderKind, Tif};
 use crate::venue::reply::Reply;
 use crate::venue::side::PositionSide;
 
@@ -129,23 +130,35 @@ fn an_account_without_requests_is_tried_again_within_seconds() {
     assert_eq!(pauses("Invalid nonce"), [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
 }
 
-/// Room is kept for a stop that will be tried again: not for one that was had, and not for a position that is closed in its place.
+/// Room is kept for what was refused for want of it and will be tried again, a stop or the close in its place: ten seconds from then,
+/// and not once the venue has taken an order.
 #[test]
-fn no_room_is_kept_once_a_stop_is_had_or_none_is_tried_any_more() {
+fn room_is_kept_for_ten_seconds_after_it_was_wanted_last() {
     let markets = universe();
     let stop = stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, dec!(1960), dec!(1));
-    let waits = |outcomes: &[AttemptResult]| {
+    let close = Order { kind: OrderKind::Limit(Tif::Ioc), ..stop.clone() };
+    let both = |stops: &[AttemptResult], closes: &[AttemptResult]| {
         let mut retry = RetryState::default();
-        outcomes.iter().for_each(|outcome| retry.record_attempt(&stop, outcome, 1_000));
-        [10_999, 11_000].map(|now_ms| retry.waits_for_room(now_ms))
+        stops.iter().for_each(|outcome| retry.record_attempt(&stop, outcome, 1_000));
+        closes.iter().for_each(|outcome| retry.record_attempt(&close, outcome, 2_000));
+        [10_999, 11_000, 11_999, 12_000].map(|now_ms| retry.waits_for_room(now_ms))
+    };
+    let waits = |outcomes: &[AttemptResult]| {
+        let [before, at, ..] = both(outcomes, &[]);
+        [before, at]
     };
     let no_room = || AttemptResult::NoRoom;
     assert_eq!(waits(&[no_room()]), [true, false]);
     assert_eq!(waits(&[no_room(), AttemptResult::Unheard]), [true, false]);
     assert_eq!(waits(&[no_room(), AttemptResult::Accepted]), [false; 2]);
     assert_eq!(waits(&[no_room(), no_room(), no_room()]), [true, false]);
-    assert_eq!(waits(&[no_room(), no_room(), no_room(), no_room()]), [false; 2], "it is closed");
+    assert_eq!(waits(&[no_room(), no_room(), no_room(), no_room()]), [true, false], "it is closed");
     let refused = || AttemptResult::Refused("Invalid TP/SL price.".into());
-    assert_eq!(waits(&[no_room(), refused(), refused()]), [false; 2], "it is closed");
+    assert_eq!(waits(&[no_room(), refused(), refused()]), [true, false], "it is closed");
     assert_eq!(waits(&[AttemptResult::Accepted]), [false; 2]);
+    assert_eq!(both(&[no_room()], &[no_room()]), [true, true, true, false]);
+    // One that found nobody says nothing of room.
+    assert_eq!(both(&[no_room()], &[refused()]), [true, false, false, false]);
+    assert_eq!(both(&[no_room()], &[AttemptResult::Accepted]), [false; 4]);
+    assert_eq!(both(&[], &[refused()]), [false; 4]);
 }
