@@ -136,7 +136,7 @@ fn an_account_without_requests_is_tried_again_within_seconds() {
 fn room_is_kept_for_ten_seconds_after_it_was_wanted_last() {
     let markets = universe();
     let stop = stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, dec!(1960), dec!(1));
-    let close = Order { kind: OrderKind::Limit(Tif::Ioc), ..stop.clone() };
+    let close = Order { kind: OrderKind::Limit(Tif::Ioc), ..stop };
     let both = |stops: &[AttemptResult], closes: &[AttemptResult]| {
         let mut retry = RetryState::default();
         stops.iter().for_each(|outcome| retry.record_attempt(&stop, outcome, 1_000));
