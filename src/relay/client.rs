@@ -37,6 +37,8 @@ pub(super) struct Client {
     queue: Queue,
     /// Bytes of what it took last, and may not have written yet.
     in_hand: usize,
+    /// The second in which it took them.
+    took_in_s: u64,
     closed: Option<&'static str>,
 }
 
@@ -56,6 +58,8 @@ pub(super) struct Clients {
     woken: BTreeSet<ClientId>,
     /// What all their frames take.
     pub(super) memory: Memory,
+    /// The second of what happened last.
+    now_s: u64,
     pub(super) counts: Counts,
 }
 
@@ -68,6 +72,7 @@ impl Clients {
             lists: Rolling::new(LISTS),
             queue: Queue::default(),
             in_hand: 0,
+            took_in_s: 0,
             closed: None,
         })
     }
@@ -94,6 +99,11 @@ impl Clients {
         let owners: BTreeSet<Address> = self.all.values().filter_map(|client| client.owner).collect();
         let parties = owners.len().saturating_add(usize::from(unsigned > 0));
         Shared { parties, sharers: if is_signed { 1 } else { unsigned.max(1) }, is_signed }
+    }
+
+    /// Something happens now.
+    pub(super) fn at(&mut self, now_ms: u64) {
+        self.now_s = now_ms / 1_000;
     }
 
     /// A client's signature checked out on a connection.
@@ -215,7 +225,10 @@ impl Clients {
         let leaving = self.all.values().filter(|client| client.closed.is_some()).map(|client| client.in_hand).sum();
         let held = |client: &Client| client.queue.bytes().saturating_add(client.in_hand);
         let may_go = |client: &Client| client.owner.is_none() && client.closed.is_none() && held(client) > LITTLE;
-        let heaviest = self.all.iter().filter(|(_, client)| may_go(client)).max_by_key(|(_, client)| held(client));
+        // Who took something a moment ago has most likely written it, and only not come back for more.
+        let is_written = |client: &Client| self.now_s <= client.took_in_s.saturating_add(1);
+        let waits = |client: &Client| if is_written(client) { client.queue.bytes() } else { held(client) };
+        let heaviest = self.all.iter().filter(|(_, client)| may_go(client)).max_by_key(|(_, client)| waits(client));
         if let Some(id) = heaviest.map(|(id, _)| *id)
             && self.memory.bytes().saturating_sub(leaving) > MOST_MEMORY
         {
@@ -257,6 +270,7 @@ impl Clients {
         }
         let frames = client.queue.take(most_bytes);
         client.in_hand = frames.iter().map(|frame| frame.len()).sum();
+        client.took_in_s = self.now_s;
         Ok(frames)
     }
 

@@ -21,6 +21,7 @@ const MOST_KEPT: usize = 8 * 1024 * 1024;
 impl Relay {
     /// Takes in what happened on a line, and says what to do on it.
     pub fn step(&mut self, line: usize, input: Input<'_>, now_ms: u64) -> Vec<Output> {
+        self.clients.at(now_ms);
         let mut outputs = Vec::new();
         match input {
             Input::Connected => self.connected(line, now_ms, &mut outputs),

@@ -142,7 +142,7 @@ fn what_waits_for_all_has_a_bound_and_who_keeps_most_of_it_is_closed() {
     assert_eq!((relay.counts().slow, relay.too_heavy(2)), (0, None));
     let reader = 9;
     relay.subscribe(reader, &trades(coins[0]).to_string(), 0).unwrap();
-    tell(&mut relay, &long_trades(coins[0], 3), 0);
+    tell(&mut relay, &long_trades(coins[0], 3), 2_000);
     assert!(relay.too_heavy(2).is_some(), "of those that did not sign most waits for it");
     assert_eq!([1, 4, reader].map(|client| relay.too_heavy(client)), [None; 3]);
     assert!(relay.take(2, 1).is_err_and(|reason| reason.starts_with("too slow")));
@@ -157,4 +157,27 @@ fn what_waits_for_all_has_a_bound_and_who_keeps_most_of_it_is_closed() {
     }
     assert_eq!(relay.counts().slow, 1);
     assert!((100..130).all(|client| taken(&mut relay, client).len() == 5));
+}
+
+/// Who has just been given something has written it as a rule, and not yet come back for more.
+#[test]
+fn who_reads_is_not_closed_for_what_it_took_a_moment_ago() {
+    let trades = |coin: &str| json!({"type": "trades", "coin": coin});
+    for (later_ms, closed) in [(0, 2), (1_999, 2), (2_000, 1)] {
+        let mut relay = holding(&trades("BTC").to_string());
+        relay.subscribe(2, &trades("ETH").to_string(), 0).unwrap();
+        relay.step(0, Input::Tick, 0);
+        tell(&mut relay, &acknowledged(&trades("ETH")), 0);
+        (0..6).for_each(|number| drop(tell(&mut relay, &long_trades("BTC", number), 0)));
+        let (_acknowledged, in_hand) = (relay.take(1, 1).unwrap(), relay.take(1, usize::MAX).unwrap());
+        assert_eq!(in_hand.len(), 6);
+        (0..6).for_each(|number| drop(tell(&mut relay, &long_trades("ETH", number), 0)));
+        assert_eq!(relay.counts().slow, 0);
+        tell(&mut relay, &long_trades("BTC", 6), later_ms);
+        assert_eq!(
+            [1, 2].map(|client| relay.too_heavy(client).is_some()),
+            [closed == 1, closed == 2],
+            "{later_ms} ms later"
+        );
+    }
 }
