@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
@@ -75,10 +76,19 @@ pub enum Why {
     Readable(u32),
     /// It is larger than any such file (the limit in bytes).
     TooLarge(u64),
-    /// It is not UTF-8 text.
-    NotText,
+    /// It is not UTF-8 text (the line, from 1).
+    NotText(usize),
     /// The system refused (what was tried).
     Io(&'static str, io::Error),
+}
+
+impl Why {
+    /// It is not UTF-8 text: where.
+    #[must_use]
+    pub fn not_text(error: &FromUtf8Error) -> Self {
+        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        Self::NotText(before.filter(|byte| **byte == b'\n').count().saturating_add(1))
+    }
 }
 
 impl fmt::Display for FileError {
@@ -125,7 +135,7 @@ impl fmt::Display for FileError {
                 )
             }
             Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
-            Why::NotText => write!(f, "{path} is not UTF-8 text"),
+            Why::NotText(line) => write!(f, "{path} is not UTF-8 text: line {line}"),
             Why::Io(what, error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let me = user_name(Uid::effective().as_raw());
                 write!(f, "cannot {what} {path}: {error} to {me}{}", nearest_owner(&self.path))
@@ -208,7 +218,7 @@ pub fn read_trusted(path: &Path, trusted: &[u32], limit: u64) -> Result<String, 
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(refused(Why::TooLarge(limit)));
     }
-    String::from_utf8(bytes).map_err(|_| refused(Why::NotText))
+    String::from_utf8(bytes).map_err(|error| refused(Why::not_text(&error)))
 }
 
 /// Whether a file that is there already is replaced.

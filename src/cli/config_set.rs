@@ -14,6 +14,7 @@ use super::set_up::SignalsBlocked;
 use super::{one_rule, reached, rules_source, slips};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 use crate::home::{Config, Home, base_url, likely_listen, likely_usdc, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
@@ -113,11 +114,26 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
                 )));
             }
             let told = |cap: Option<Decimal>| cap.map_or_else(|| "none".to_owned(), |cap| format!("{cap} USDC"));
-            let words = line("equity_cap", told(config.equity_cap), told(cap));
+            let mut words = line("equity_cap", told(config.equity_cap), told(cap));
+            // No cap is the loosest.
+            let is_looser = cap.is_none_or(|cap| config.equity_cap.is_some_and(|before| cap > before));
+            words.iter_mut().for_each(|line| line.push_str(if is_looser { "  (looser)" } else { "  (stricter)" }));
+            if let Some(whole) = grouped(typed).filter(|_| !words.is_empty()) {
+                words.push(format!(
+                    "A point stands before decimals; {whole} USDC are set by `svc-guard config set equity_cap {whole}`."
+                ));
+            }
             let value = cap.map(|cap| cap.to_string());
             Change { key: "equity_cap", value, config: Config { equity_cap: cap, ..new }, words }
         }
     })
+}
+
+/// The whole number that a person may have meant by one with a point before three digits, as in `1.000`.
+fn grouped(typed: &str) -> Option<String> {
+    let (thousands, rest) = typed.split_once('.')?;
+    let is_group = rest.len() == 3 && !thousands.is_empty() && !thousands.starts_with('0');
+    is_group.then(|| format!("{thousands}{rest}"))
 }
 
 /// What a new listen address means for the bot and for others.
@@ -148,8 +164,11 @@ fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     }
     one_rule::with(&described, key, value).map_err(|why| {
         let number = value.trim().trim_matches(['"', '\'', '%']);
-        let way = one_rule::before(key, &why).map(|other| format!(": `svc-guard config set rules {other}={number}`"));
-        Refusal::Value(typed.to_owned(), format!("{why}{}", way.unwrap_or_default()))
+        let way = match one_rule::before(key, &why) {
+            Some(other) => format!(": `svc-guard config set rules {other}={number}`"),
+            None => format!(": `svc-guard config set rules {}`", word(one_rule::likely(key, value))),
+        };
+        Refusal::Value(typed.to_owned(), why + &way)
     })
 }
 

@@ -93,8 +93,13 @@ pub(super) fn served(words: impl Iterator<Item = OsString>) -> Option<ExitCode> 
 fn serve(step: Step, reason: &str, home: &Home) {
     match step {
         Step::Pull => {
-            tell(&place(home, reason).map_err(|error| failure(&error)));
-            home.kill_file().keep();
+            let placed = place(home, reason);
+            let is_placed = placed.is_ok();
+            tell(&placed.map_err(|error| failure(&error)));
+            // What stands in the home's place may hold whoever opens it: a pipe for ever.
+            if is_placed {
+                home.kill_file().keep();
+            }
         }
         Step::Look => tell(&see(home)),
         Step::Elsewhere => tell(&find(home).map(|home| home.into_os_string().into_vec())),

@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::refusal::Refusal;
 use super::renamed_commands::{self, Named};
 use super::slips;
-use crate::base::day::Day;
+use crate::base::clock::now_ms;
+use crate::base::day::{Day, day_of};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -36,7 +37,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["status", "positions", "events", "decisions", "logs", "version", "resume", "start", "restart", "flatten"],
     ),
-    ("client", &["add"], &["list", "show", "revoke", "remove", "delete", "create"]),
+    ("client", &["add"], &["list", "show", "revoke", "remove", "delete", "create", "rotate", "replace"]),
     ("config", &["get", "set"], &["list", "show", "print", "edit", "change"]),
     ("key", &["check", "replace"], &["rotate", "show", "list", "change"]),
 ];
@@ -126,6 +127,7 @@ fn value(verb: &str, rest: &[&str]) -> Option<String> {
 /// The words of a command about a journal as it takes them; none where nothing in them is known for something else.
 fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
     let (mut line, mut is_other) = (vec![command.to_owned()], false);
+    let rest_has_note = rest.iter().any(|word| word.starts_with("--note"));
     let mut rest = rest.iter().copied().peekable();
     while let Some(typed) = rest.next() {
         let (flag, inline) = typed.split_once('=').map_or((typed, None), |(flag, value)| (flag, Some(value)));
@@ -157,7 +159,7 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
             }
             "--format" if is_report => {
                 let given = value().unwrap_or_default();
-                let meant = nearest(given, ["table", "csv", "json"].into_iter()).unwrap_or("table");
+                let meant = format(given);
                 put(&mut line, flag, meant);
                 is_other |= meant != given;
                 continue;
@@ -167,6 +169,8 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
             }
             "--network" | "--net" => put(&mut line, "--mode", value().unwrap_or("MODE")),
             mode if mode.parse::<Mode>().is_ok() => put(&mut line, "--mode", mode),
+            "table" | "csv" | "json" if is_report => put(&mut line, "--format", flag),
+            note if is_change && !note.starts_with('-') && !rest_has_note => put(&mut line, "--note", typed),
             day if is_report && day.parse::<Day>().is_ok() => {
                 put(&mut line, "--from", day);
                 put(&mut line, "--to", day);
@@ -187,6 +191,14 @@ fn put(line: &mut Vec<String>, flag: &str, value: &str) {
     line.extend([flag.to_owned(), value.to_owned()]);
 }
 
+/// The format that was meant: what a spreadsheet opens is csv.
+fn format(typed: &str) -> &'static str {
+    let is_sheet =
+        ["xls", "ods", "excel", "tsv", "sheet"].into_iter().any(|sheet| typed.to_lowercase().starts_with(sheet));
+    let named = || nearest(typed, ["table", "csv", "json"].into_iter()).unwrap_or("table");
+    if is_sheet { "csv" } else { named() }
+}
+
 /// What a row of the report stands for, by another word for it.
 fn row(typed: &str) -> &str {
     match typed {
@@ -203,13 +215,19 @@ pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String>
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let given = of(ContextKind::InvalidValue).filter(|_| error.kind() == ErrorKind::ValueValidation)?;
+    let is_of_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
+    let given = of(ContextKind::InvalidValue).filter(|_| is_of_value)?;
     let flag = of(ContextKind::InvalidArg)?.split(' ').next()?;
+    let possible = match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(names)) => names.as_slice(),
+        _ => &[],
+    };
     let likely = match flag {
         "--listen" => likely_listen(given).to_string(),
         "--ip-share" => IpShare::likely(given).to_string(),
         "--equity-cap" => likely_usdc(given)?.digits,
-        _ => return None,
+        "--from" | "--to" => day(given, now_ms())?.to_string(),
+        _ => nearest(given, possible.iter().map(String::as_str))?.to_owned(),
     };
     let inline = format!("{flag}={given}");
     let place = words
@@ -220,6 +238,15 @@ pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String>
     let slot = line.get_mut(place)?;
     *slot = if *slot == inline { format!("{flag}={likely}") } else { likely };
     Some(line.iter().map(word).collect::<Vec<_>>().join(" "))
+}
+
+/// The day that was meant by a word, or by one that is written with other marks between its parts.
+fn day(typed: &str, now_ms: u64) -> Option<Day> {
+    match typed.to_lowercase().as_str() {
+        "today" | "now" => Some(day_of(now_ms)),
+        "yesterday" => Some(day_of(now_ms).preceding()),
+        other => other.replace(['/', '.', '_'], "-").parse().ok(),
+    }
 }
 
 /// Flags that other servers take.

@@ -34,7 +34,7 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     if typed != NONE {
         let whole = typed.parse::<i64>().map(toml::Value::Integer);
         let coins = || typed.split(',').map(|coin| toml::Value::String(coin.trim().to_owned())).collect();
-        let value = if key == "markets" && typed != "all" {
+        let value = if key == "markets" && typed != ALL {
             toml::Value::Array(coins())
         } else {
             whole.unwrap_or_else(|_| toml::Value::String(typed.to_owned()))
@@ -80,6 +80,17 @@ pub(super) fn instead(typed: &str, value: &str) -> String {
     }
 }
 
+/// The change that was likely meant by a value that cannot be: coins with other marks between them, or else the default, as an
+/// example.
+pub(super) fn likely(key: &str, typed: &str) -> String {
+    let coins: Vec<&str> =
+        typed.split(|mark: char| !mark.is_ascii_alphanumeric()).filter(|coin| !coin.is_empty()).collect();
+    match key {
+        "markets" if coins.len() > 1 => format!("{key}={}", coins.join(",")),
+        _ => format!("{key}={}", default(key)),
+    }
+}
+
 /// A word to who names coins that are likely none of the venue's, and so allow nothing.
 pub(super) fn doubt(rules: &Rules) -> Option<String> {
     let meant = rules.markets.likely()?;
@@ -117,6 +128,8 @@ pub(super) fn several(typed: &str) -> Vec<String> {
     if changes.len() > 1 { changes } else { Vec::new() }
 }
 
+/// Every coin.
+const ALL: &str = "all";
 /// No limit.
 const NONE: &str = "none";
 
@@ -130,7 +143,9 @@ fn plain<'a>(rule: &Described, typed: &'a str) -> Result<&'a str, String> {
         return Err(format!("{key} is never {NONE}; {key}={default} is the default"));
     }
     if rule.unit == Unit::Coins {
-        return Ok(bare);
+        // What is written so could be a coin, and whoever writes it means them all.
+        let is_all = bare.eq_ignore_ascii_case(ALL) && bare != ALL;
+        return if is_all { Err(format!("{key}: {ALL} is written in small letters: {key}={ALL}")) } else { Ok(bare) };
     }
     let stripped = |unit: Unit| unit.forms().iter().find_map(|form| bare.strip_suffix(form)).map(str::trim);
     if let Some(number) = stripped(rule.unit) {

@@ -120,6 +120,11 @@ fn in_group(group: &str, name: &str) -> Option<String> {
         ("client", "revoke" | "remove" | "rm" | "delete" | "del") => {
             "an editor: remove the address from `clients` under [auth] in {config}, then restart the service".to_owned()
         }
+        ("client", "rotate" | "replace" | "renew" | "change") => {
+            "`svc-guard client add --out FILE` for a new key, then an editor: remove the old address from `clients` under [auth] in \
+             {config}, then restart the service"
+                .to_owned()
+        }
         ("client", "new" | "create") => "`svc-guard client add --out FILE`".to_owned(),
         ("config", "list" | "show" | "print" | "view" | "cat") => {
             "`svc-guard check-config`, which prints {config} in words, or `svc-guard config get rules` for one value".to_owned()

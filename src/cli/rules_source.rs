@@ -48,7 +48,7 @@ fn read_text(path: PathBuf) -> Result<String, Refusal> {
         Err(error) if error.kind() == ErrorKind::IsADirectory => Err(Why::NotAFile),
         Err(error) => Err(Why::Io("read", error)),
         Ok(_) if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_LEN => Err(Why::TooLarge(MAX_FILE_LEN)),
-        Ok(_) => String::from_utf8(bytes).map_err(|_| Why::NotText),
+        Ok(_) => String::from_utf8(bytes).map_err(|error| Why::not_text(&error)),
     };
     text.map_err(|why| Refusal::File(FileError { path, why }))
 }

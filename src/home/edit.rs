@@ -135,9 +135,11 @@ fn with_value(text: &str, key: &str, value: Option<&str>) -> String {
         (Some(span), None) => {
             let start =
                 text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end.saturating_add(1));
-            let rest = text.get(span.end..).and_then(|after| after.find('\n'));
-            let end = rest.map_or(text.len(), |end| span.end.saturating_add(end).saturating_add(1));
-            replaced(text, start..end, "")
+            let behind = text.get(span.end..).unwrap_or_default();
+            let line = behind.split_inclusive('\n').next().unwrap_or_default();
+            let end = span.end.saturating_add(line.len());
+            // What its owner noted beside it is not the program's to drop.
+            replaced(text, start..end, line.find('#').and_then(|note| line.get(note..)).unwrap_or_default())
         }
         (None, None) => text.to_owned(),
     }

@@ -301,7 +301,11 @@ impl Section<'_> {
             None => return Vec::new(),
             Some(Value::Array(items)) if items.len() <= MAX_LIST => items,
             Some(other) => {
-                self.refuse(key, Some(&other), format!("must be a list of at most {MAX_LIST}"));
+                let form = match other.as_str().and_then(|one| read(one).ok().map(|_| one)) {
+                    Some(one) => format!(", in square brackets: {key} = [{one:?}]"),
+                    None => String::new(),
+                };
+                self.refuse(key, Some(&other), format!("must be a list of at most {MAX_LIST}{form}"));
                 return Vec::new();
             }
         };

@@ -270,8 +270,10 @@ fn a_config_of_someone_else_is_refused() {
     fs::write(&large, "#".repeat(256 * 1024 + 1)).unwrap();
     fs::set_permissions(&large, fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(why(&mine, &large), Why::TooLarge(_)));
-    fs::write(&large, [0xff]).unwrap();
-    assert!(matches!(why(&mine, &large), Why::NotText));
+    for (bytes, line) in [(&b"\xff"[..], 1), (b"a\nb\xc3\n", 2), (b"\n\n\x80", 3)] {
+        fs::write(&large, bytes).unwrap();
+        assert!(matches!(why(&mine, &large), Why::NotText(told) if told == line), "{line}");
+    }
 }
 
 #[test]

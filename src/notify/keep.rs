@@ -61,7 +61,7 @@ impl Keep {
                 let gone = || format!("the notifier's state is not in {} any more", folder.display());
                 return Ok((keep, None, was_kept.then(gone)));
             }
-            Err(FileError { why: Why::NotText, .. }) => "it is not text".to_owned(),
+            Err(FileError { why: Why::NotText(_), .. }) => "it is not text".to_owned(),
             Err(FileError { why: Why::NotAFile, .. }) => "it is no file".to_owned(),
             Err(FileError { why: Why::TooLarge(most), .. }) => format!("it has more than {most} bytes"),
             Err(error) => return Err(KeepError::File(error)),

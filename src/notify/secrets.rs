@@ -185,7 +185,7 @@ fn read(path: &Path, strict: bool) -> Result<String, SecretError> {
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_SECRET {
         return Err(refused(Why::TooLarge(MAX_SECRET)));
     }
-    String::from_utf8(text).map_err(|_| refused(Why::NotText))
+    String::from_utf8(text).map_err(|error| refused(Why::not_text(&error)))
 }
 
 #[cfg(test)]

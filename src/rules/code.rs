@@ -8,6 +8,7 @@ use super::owner_rules::Rules;
 use super::raw::Raw;
 use super::table::{ROWS, Row};
 use crate::base::sealed::{self, CodeError};
+use crate::base::shell::numbered;
 use crate::base::text::{nearest, pasted_quotes, short, start};
 
 /// What every rules code starts with.
@@ -57,6 +58,14 @@ impl Rules {
 pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(start).filter(|&byte| byte == b'\n').count().saturating_add(1);
+    let is_control = |letter: char| letter.is_control() && letter != '\t';
+    if let Some((line, text)) = text.lines().enumerate().find(|(_, text)| text.contains(is_control)) {
+        let line = line.saturating_add(1);
+        return format!(
+            "line {line}, {}: it holds a control character; type the line anew",
+            numbered(&short(text.trim()))
+        );
+    }
     match open_text(text, line) {
         Some(opened) => format!(
             "line {opened}: a text in quotes does not end on its line; join it to one line, as an sr1_ code is one"

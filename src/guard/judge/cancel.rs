@@ -203,7 +203,7 @@ pub(crate) fn held(guard: &Guard, action: &Action) -> BTreeMap<(u32, PositionSid
 
 fn held_on(guard: &Guard, asset: u32, side: PositionSide) -> Decimal {
     let shown = guard.lines.get(asset).filter(|line| line.side == side).map_or(Decimal::ZERO, |line| line.held);
-    shown.saturating_add(guard.sent.may_have_filled(asset, side))
+    shown.saturating_add(guard.may_have_filled(asset, side))
 }
 
 /// Whether these cancels, some time after they were decided on, take cover that no other stop stands in for; `flat` are sides
@@ -258,7 +258,7 @@ impl LostCover {
     /// `None` where nothing can be held. A cancel that is under way counts them as gone already.
     fn of(guard: &Guard, (asset, side): (u32, PositionSide), going: &[&Resting], is_under_way: bool) -> Option<Self> {
         let held = guard.lines.get(asset).filter(|line| line.side == side);
-        let pending = guard.sent.may_have_filled(asset, side);
+        let pending = guard.may_have_filled(asset, side);
         if held.is_none() && pending.is_zero() {
             return None;
         }

@@ -46,7 +46,7 @@ fn replaced_by(guard: &Guard, new: &Order, new_size: CoverSize, freed: &[u64]) -
         return Vec::new();
     }
     let mut line = line.clone();
-    let pending = guard.sent.may_have_filled(new.asset, side);
+    let pending = guard.may_have_filled(new.asset, side);
     let mut standing = stops_for(guard, new.asset, side);
     standing.retain(|stop| stop.shown.is_some_and(|(oid, _)| !freed.contains(&oid)));
     line.tighten(&standing.iter().map(StandingStop::cover).collect::<Vec<_>>(), pending);

@@ -39,7 +39,7 @@ pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: 
     // Before the account is read any stop may cover.
     let held =
         if guard.is_account_known() { exposure.market_mut(&guard.view, old.asset).held(side) } else { Decimal::MAX };
-    let pending = guard.sent.may_have_filled(old.asset, side);
+    let pending = guard.may_have_filled(old.asset, side);
     let held = held.saturating_add(pending);
     let line = guard.lines.get(old.asset).filter(|line| line.side == side);
     // While anything is bare, what is farther than the line stands in for its cover.

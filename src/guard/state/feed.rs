@@ -3,6 +3,7 @@
 //! Reads stay the truth. The feed says when to read, covers what has just filled, and shows that nothing has changed since.
 
 use crate::guard::feed_news::{FeedCommand, FeedFigures, Pace};
+use crate::guard::state::fills_told::FillsTold;
 use crate::venue::fill::{Fill, FillId};
 use crate::venue::info::SpotState;
 use crate::venue::stream::topic::{AccountFeed, Topic};
@@ -72,9 +73,8 @@ pub(crate) struct FeedState {
     pub(crate) updated_ms: u64,
     /// Each market's position after the newest fill, with the venue's time of that.
     pub(crate) chains: BTreeMap<u32, (Decimal, u64)>,
-    /// Markets in which a fill was told that does not follow on what is known, with the venue's time of the newest: what is held
-    /// there is not known before a read of after it.
-    pub(crate) broken: BTreeMap<u32, u64>,
+    /// What fills have told beside that since the account was read.
+    pub(crate) told: FillsTold,
     /// The position after the newest fill of each coin that is in no known market: it may have been listed a moment ago.
     pub(crate) unlisted: BTreeMap<String, Decimal>,
     /// Positions that a read showed changed and no fill has told of yet, since when.

@@ -11,7 +11,7 @@ impl Guard {
         let Some(account) = &self.view.account else { return true };
         let is_old = account.age_ms(now_ms) > self.account_max_age_ms();
         let is_shown = !self.view.position(asset).is_zero() || self.lines.ended.may_hold(asset);
-        let is_told = !self.position_told(asset).is_zero() || self.feed.broken.contains_key(&asset);
+        let is_told = !self.position_told(asset).is_zero() || self.feed.told.is_missing(asset);
         is_old || self.is_account_older() || is_shown || is_told || self.may_open(asset)
     }
 

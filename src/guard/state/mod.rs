@@ -16,6 +16,7 @@ pub(crate) mod exposure;
 pub(crate) mod feed;
 pub(crate) mod filled;
 pub(crate) mod filled_entries;
+pub(crate) mod fills_told;
 pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;

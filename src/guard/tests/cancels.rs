@@ -15,7 +15,7 @@ fn held(szi: Decimal, orders: Vec<OpenOrder>) -> Desk {
     desk
 }
 
-fn cancel(oids: &[u64]) -> Value {
+pub(super) fn cancel(oids: &[u64]) -> Value {
     let cancels: Vec<_> = oids.iter().map(|oid| json!({"a": ETH, "o": oid})).collect();
     json!({"type": "cancel", "cancels": cancels})
 }
@@ -30,7 +30,7 @@ fn guards(mut order: OpenOrder) -> OpenOrder {
 }
 
 /// Trigger and size of the stops that go first.
-fn first(decided: &Decided) -> Vec<(Value, Value, Value)> {
+pub(super) fn first(decided: &Decided) -> Vec<(Value, Value, Value)> {
     let pre = decided.event["pre"].as_array().unwrap().iter();
     pre.map(|action| &action["orders"][0])
         .map(|order| (order["b"].clone(), order["t"]["trigger"]["triggerPx"].clone(), order["s"].clone()))

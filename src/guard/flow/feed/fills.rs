@@ -55,7 +55,6 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     if fill.time < read_ms {
         return false;
     }
-    let held = step.guard.position_told(asset);
     let after = match after(step.guard, fill) {
         Ok(after) => after,
         Err(what) => {
@@ -64,12 +63,35 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         }
     };
     // The read is of the same moment, and shows it.
-    if fill.time == read_ms && held == after {
+    if fill.time == read_ms && step.guard.position_told(asset) == after {
         return false;
     }
     step.guard.feed.filled_ms = step.now_ms;
     step.guard.risk.traded(step.now_ms);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
+    // What is on its way counts as a whole.
+    if !is_expected(step.guard, asset, fill) {
+        step.guard.feed.told.note_opened(asset, fill, after);
+    }
+    let mut is_any = follow(step, asset, fill, after);
+    while let Some((next, after)) = following(step.guard, asset) {
+        is_any |= follow(step, asset, &next, after);
+    }
+    is_any
+}
+
+/// One that was told before this and follows on it, with the position after it.
+fn following(guard: &mut Guard, asset: u32) -> Option<(Fill, Decimal)> {
+    let held = guard.position_told(asset);
+    let time_ms = guard.feed.chains.get(&asset).map_or(0, |(_, time_ms)| *time_ms);
+    let fill = guard.feed.told.following(asset, (held, time_ms))?;
+    let after = fill.position_after()?;
+    Some((fill, after))
+}
+
+/// Takes in one where it follows on what is known; whether it has opened or enlarged a position.
+fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool {
+    let held = step.guard.position_told(asset);
     if fill.start_position != held {
         on_missed(step, fill, (asset, held));
         return false;
@@ -131,8 +153,7 @@ fn after(guard: &Guard, fill: &Fill) -> Result<Decimal, String> {
 /// something may be held there.
 fn on_missed(step: &mut Step<'_>, fill: &Fill, (asset, held): (u32, Decimal)) {
     let feed = &mut step.guard.feed;
-    let newest_ms = feed.broken.entry(asset).or_default();
-    *newest_ms = fill.time.max(*newest_ms);
+    feed.told.miss(asset, fill);
     feed.missed = feed.missed.saturating_add(1);
     if feed.missed_told_ms.is_none_or(|told_ms| step.now_ms.saturating_sub(told_ms) >= AGAIN_MS) {
         feed.missed_told_ms = Some(step.now_ms);
@@ -158,8 +179,7 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
         }
     }
     feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
-    // A read of the same moment may be from before it.
-    feed.broken.retain(|_, time_ms| *time_ms >= account.venue_ms);
+    feed.told.forget_before(account.venue_ms);
     if !account.by_fill.is_empty() {
         // It is older than the fill.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

@@ -6,6 +6,7 @@ mod measured;
 mod prices;
 mod replayed;
 mod told_flows;
+mod told_out_of_turn;
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

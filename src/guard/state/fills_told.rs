@@ -1,0 +1,84 @@
+//! Fills that the feed has told since the account was read, where the newest position alone does not say enough: those that do not
+//! follow on what is known, and what they have opened while something else was closed.
+
+use crate::guard::state::guard::Guard;
+use crate::venue::fill::Fill;
+use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Fills of a market that wait for the one before them.
+const MOST_WAITING: usize = 64;
+
+/// What they have told, by market.
+#[derive(Debug, Default)]
+pub(crate) struct FillsTold {
+    missed: BTreeMap<u32, Missed>,
+    /// What was opened on a side, up to which of the venue's times.
+    opened: BTreeMap<(u32, PositionSide), (Decimal, u64)>,
+}
+
+/// A market in which a fill is missing: what is held there is not known before a read of after the newest.
+#[derive(Debug, Default)]
+struct Missed {
+    newest_ms: u64,
+    /// Those that begin where no other ended: those of one moment are told in any order.
+    waiting: Vec<Fill>,
+    is_more: bool,
+}
+
+impl FillsTold {
+    /// Keeps a fill that does not follow on what is known.
+    pub(crate) fn miss(&mut self, asset: u32, fill: &Fill) {
+        let missed = self.missed.entry(asset).or_default();
+        missed.newest_ms = missed.newest_ms.max(fill.time);
+        if missed.waiting.len() < MOST_WAITING {
+            missed.waiting.push(fill.clone());
+        } else {
+            missed.is_more = true;
+        }
+    }
+
+    /// Takes out one that follows on what is known now; where it was the last one, nothing is missing any more.
+    pub(crate) fn following(&mut self, asset: u32, (held, time_ms): (Decimal, u64)) -> Option<Fill> {
+        let missed = self.missed.get_mut(&asset)?;
+        let place = missed.waiting.iter().position(|fill| fill.start_position == held && fill.time >= time_ms)?;
+        let fill = missed.waiting.remove(place);
+        if missed.waiting.is_empty() && !missed.is_more {
+            self.missed.remove(&asset);
+        }
+        Some(fill)
+    }
+
+    /// Whether a fill is missing in a market.
+    pub(crate) fn is_missing(&self, asset: u32) -> bool {
+        self.missed.contains_key(&asset)
+    }
+
+    /// Takes note of what a fill opened.
+    pub(crate) fn note_opened(&mut self, asset: u32, fill: &Fill, after: Decimal) {
+        let side = PositionSide::opened_by(fill.side);
+        let opened = side.held(after).saturating_sub(side.held(fill.start_position));
+        if opened > Decimal::ZERO {
+            let (sum, newest_ms) = self.opened.entry((asset, side)).or_default();
+            (*sum, *newest_ms) = (sum.saturating_add(opened), fill.time.max(*newest_ms));
+        }
+    }
+
+    /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
+    pub(crate) fn forget_before(&mut self, venue_ms: u64) {
+        self.missed.retain(|_, missed| missed.newest_ms >= venue_ms);
+        self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
+    }
+}
+
+impl Guard {
+    /// How much of one side may have filled and is no part of what is held: of orders on their way, and by fills of the feed. What
+    /// these close stays held until a read, and so does its cover, so that what they open is beside it.
+    pub(in crate::guard) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
+        let opened = self.feed.told.opened.get(&(asset, side)).map_or(Decimal::ZERO, |(sum, _)| *sum);
+        let [read, held] = [self.view.position_read(asset), self.view.position(asset)].map(|szi| side.held(szi));
+        let beside = read.saturating_add(opened).saturating_sub(held).max(Decimal::ZERO);
+        self.sent.may_have_filled(asset, side).saturating_add(beside)
+    }
+}

@@ -1,0 +1,69 @@
+//! Fills of one moment, told in any order: what each has opened is known before a read, whatever was closed beside it.
+
+use super::*;
+use crate::guard::tests::cancels::{cancel, first};
+
+fn sold(told: Value, oid: u64) -> Value {
+    with(with(told, "/side", json!("A")), "/oid", json!(oid))
+}
+
+/// A buy that follows on one of the same moment.
+fn of_same_moment(desk: &Desk, start: &str, size: &str, tid: u64) -> Value {
+    with(fill(desk, 5, start, size), "/tid", json!(tid))
+}
+
+/// Told backwards: each is covered once it follows on what is known, and nothing is missing then.
+#[test]
+fn fills_of_one_moment_are_linked_in_whatever_order_they_are_told() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]] {
+        let mut desk = desk();
+        let parts = [("0", "0.1"), ("0.1", "0.2"), ("0.3", "0.1")];
+        let told = order.map(|place| of_same_moment(&desk, parts[place].0, parts[place].1, 900 + place as u64));
+        assert_eq!(stops(&fills(&mut desk, told.to_vec())), ["0.4"], "{order:?}");
+        assert!(!desk.guard.feed.told.is_missing(ETH), "{order:?}");
+    }
+    let mut desk = desk();
+    let told =
+        [("0.3", "0.1", 902), ("0", "0.1", 900)].map(|(start, size, tid)| of_same_moment(&desk, start, size, tid));
+    assert_eq!(stops(&fills(&mut desk, told.to_vec())), ["0.1"], "one between them is missing");
+    assert!(desk.guard.feed.told.is_missing(ETH));
+}
+
+/// A stop fired and an entry filled in one moment. No read shows either: what is cancelled now leaves cover for what the entry opened
+/// beside all that the read showed, until a later read.
+#[test]
+fn a_cancel_leaves_cover_for_what_filled_while_a_stop_fired() {
+    for (is_told, is_backwards, is_read, kept) in [
+        (false, false, false, dec!(1.2)),
+        (true, false, false, dec!(1.4)),
+        (true, true, false, dec!(1.4)),
+        (true, true, true, dec!(1.4)),
+    ] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(3.6));
+        let entry = open("ETH", "B", "1990", "0.2", 77);
+        let far = open_stop("ETH", "A", "1950", "3.6", 5);
+        desk.show(vec![open_stop("ETH", "A", "1980", "2.4", 4), far.clone(), entry]);
+        desk.wait(100);
+        desk.now += 100;
+        let fired = with(sold(fill(&desk, 5, "3.6", "2.4"), 4), "/tid", json!(901));
+        let filled = of_same_moment(&desk, "1.2", "0.2", 902);
+        let mut told = vec![fired, filled];
+        if is_backwards {
+            told.reverse();
+        }
+        for told in told.into_iter().filter(|_| is_told) {
+            fills(&mut desk, vec![told]);
+        }
+        if is_read {
+            desk.orders = vec![far];
+            desk.positions.insert("ETH", dec!(1.4));
+            desk.now += 600;
+            desk.read_account(desk.now);
+            desk.read_orders(desk.now);
+        }
+        let decided = desk.ask(cancel(&[5]));
+        let sizes = first(&decided).into_iter().map(|(_, _, size)| size.as_str().unwrap().parse::<Decimal>().unwrap());
+        assert_eq!(sizes.sum::<Decimal>(), kept, "{is_told} {is_backwards} {is_read}: {}", decided.event);
+    }
+}
