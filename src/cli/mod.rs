@@ -164,7 +164,15 @@ pub fn main() -> ExitCode {
         Err(error) if usage::is_answer(&error) && unread_line::one_dash(&Cli::command(), &typed).is_none() => {
             let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             match error.print().and_then(|()| std::io::stdout().flush()) {
-                Ok(()) => return code,
+                Ok(()) => {
+                    // Who types both may be in a hurry, and must not think that it was pulled.
+                    if here::is_kill(typed.iter().cloned()) && slips::has_reason(&slips::words(typed.into_iter())) {
+                        say(
+                            "the kill switch is NOT pulled: this is its help; the same command without --help pulls it",
+                        );
+                    }
+                    return code;
+                }
                 Err(error) => Err(unwritten(error)),
             }
         }

@@ -169,6 +169,10 @@ fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
             }
             "--network" | "--net" => put(&mut line, "--mode", value().unwrap_or("MODE")),
             mode if mode.parse::<Mode>().is_ok() => put(&mut line, "--mode", mode),
+            "--fills" if is_report => {
+                line.push(typed.to_owned());
+                continue;
+            }
             "table" | "csv" | "json" if is_report => put(&mut line, "--format", flag),
             note if is_change && !note.starts_with('-') && !rest_has_note => put(&mut line, "--note", typed),
             day if is_report && day.parse::<Day>().is_ok() => {
@@ -268,8 +272,17 @@ fn of_a_server(words: &[&str], named: &str) -> Option<String> {
 
 /// A command line with what it still lacks, as it is typed into a shell.
 fn completed(program: &Command, words: &[String], mode: Option<Mode>) -> String {
-    let line = words.iter().map(word).collect::<Vec<_>>().join(" ");
-    let typed = ["svc-guard"].into_iter().chain(words.iter().map(String::as_str));
-    let Err(error) = program.clone().try_get_matches_from(typed) else { return line };
-    slips::whole(program, &error, words, mode).unwrap_or(line)
+    let line = |words: &[String]| words.iter().map(word).collect::<Vec<_>>().join(" ");
+    let parsed = |words: &[String]| {
+        program.clone().try_get_matches_from(["svc-guard"].into_iter().chain(words.iter().map(String::as_str)))
+    };
+    let Err(error) = parsed(words) else { return line(words) };
+    // What was typed stays in it where the mode is all that it lacks.
+    let with_mode = mode.zip(words.split_first()).map(|(mode, (command, rest))| {
+        [&[command.clone(), "--mode".to_owned(), mode.name().to_owned()], rest].concat()
+    });
+    if let Some(whole) = with_mode.filter(|words| parsed(words).is_ok()) {
+        return line(&whole);
+    }
+    slips::whole(program, &error, words, mode).unwrap_or_else(|| line(words))
 }

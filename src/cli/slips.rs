@@ -128,7 +128,8 @@ fn is_other_command(program: &Command, typed: &str) -> bool {
     program.find_subcommand(typed).is_some_and(|command| command.get_name() != "kill")
 }
 
-fn has_reason(words: &[String]) -> bool {
+/// Whether a reason for a kill was typed.
+pub(super) fn has_reason(words: &[String]) -> bool {
     words.iter().any(|word| word == "--reason" || word.starts_with("--reason="))
 }
 

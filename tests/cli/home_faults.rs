@@ -29,6 +29,23 @@ fn a_config_edited_by_hand_is_told_what_stands_where() {
         place.write_config(&whole.replacen(from, to, 1));
         place.refuses(&["check-config"], said);
     }
+    // A byte that no editor shows, or that is no text, is told with its line.
+    let lines = whole.lines().count();
+    for (odd, said) in [
+        (&b"\0"[..], format!("line {}, \\x00: it holds a control character", lines + 1)),
+        (b"# \xff\n", format!("is not UTF-8 text: line {}", lines + 1)),
+    ] {
+        fs::write(place.home().join("guard.toml"), [whole.as_bytes(), odd].concat()).unwrap();
+        place.refuses(&["check-config"], &said);
+    }
+    let client = whole.lines().find(|line| line.trim().starts_with("\"0x")).unwrap().trim().trim_matches([',', '"']);
+    let (before, behind) = whole.split_once("clients = [").unwrap();
+    let one = format!("{before}clients = \"{client}\"{}", behind.split_once(']').unwrap().1);
+    place.write_config(&one);
+    place.refuses(
+        &["check-config"],
+        &format!("must be a list of at most 256, in square brackets: clients = [\"{client}\"]"),
+    );
     // Without clients nobody is served, which is valid and of no use.
     let (before, behind) = whole.split_once("[auth]").unwrap();
     place.write_config(&format!("{before}[venue]{}", behind.split_once("[venue]").unwrap().1));
@@ -122,4 +139,32 @@ fn a_change_that_cannot_be_written_says_that_nothing_is_changed() {
     for args in [&["config", "set", "ip_share", "1/2"][..], &["pair"]] {
         place.refuses(&[&["--config", file], args].concat(), "; nothing is changed");
     }
+}
+
+/// Whoever opens a pipe to read it waits until somebody writes: no process is left behind that does.
+#[test]
+fn a_pipe_in_the_place_of_a_home_holds_nobody() {
+    let place = Place::empty();
+    let pipe = place.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pipe = pipe.to_str().unwrap();
+    place.refuses(&["--home", pipe, "kill", "--reason", "x"], "the kill switch is NOT pulled");
+    place.refuses(&["--home", pipe, "check-config"], "is no folder");
+    let is_held = || {
+        let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+        lines.map(|line| String::from_utf8_lossy(&line).into_owned()).any(|line| line.contains(pipe))
+    };
+    ends(&is_held);
+}
+
+/// Waits until it is so no longer; a machine that is busy takes its time.
+fn ends(is_so: &dyn Fn() -> bool) {
+    for _ in 0..1_000 {
+        if !is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("it goes on");
 }

@@ -102,12 +102,27 @@ fn a_value_that_cannot_be_is_told_with_one_that_can() {
         ("config set equity_cap $1,000", "config set equity_cap 1000"),
         ("config set equity_cap 1000USDC", "config set equity_cap 1000"),
         ("config set rules stop-loss=1", "config set rules stop=1"),
+        ("config set rules stop=80", "config set rules stop=2"),
+        ("config set rules stop=abc", "config set rules stop=2"),
+        ("config set rules markets=BTC;ETH", "config set rules markets=BTC,ETH"),
+        ("config set rules markets=ALL", "config set rules markets=all"),
+        ("report --mode paper --fills json", "report --mode paper --fills --format json"),
+        ("report --fills csv", "report --mode paper --fills --format csv"),
+        ("report --mode paper --format xlsx", "report --mode paper --format csv"),
+        ("report --mode paper --from 2026/01/31", "report --mode paper --from 2026-01-31"),
+        ("journal-resume reviewed", "journal-resume --mode paper --note reviewed"),
+        ("client rotate bot", "client add --out FILE"),
         ("health --listen 8547", "health --listen 127.0.0.1:8547"),
         ("health --listen=8547", "health --listen=127.0.0.1:8547"),
     ] {
         meant(&place, typed, command);
     }
     place.refuses(&["run", "--ip-share", "1/100"], "run --ip-share 1/8`");
+    place.refuses(&["run", "--network=TESTNET"], "run --network=testnet`");
+    for day in ["today", "yesterday"] {
+        let told = text(&place.run(&["report", "--mode", "paper", "--from", day]).stderr);
+        assert!(told.contains("report --mode paper --from 20"), "{told}");
+    }
     place.refuses(
         &["journal-init", "--mode", "paper", "--note", ""],
         "journal-init --mode paper --note 'looked into it'`",
@@ -147,4 +162,34 @@ fn coins_in_small_letters_are_told_with_the_command_that_names_them() {
     let output = place.run(&["init", "--non-interactive", "--account", ACCOUNT, "--rules", &file]);
     succeeded(&output);
     assert!(text(&output.stderr).contains("config set rules markets=BTC`"), "{}", text(&output.stderr));
+}
+
+/// A cap is loosened and lifted in words; a note beside the line that goes stays; a point is no mark between thousands.
+#[test]
+fn a_change_of_the_cap_is_told_in_words_and_drops_no_note() {
+    let place = Place::paper();
+    let file = place.home().join("guard.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("equity_cap = \"1000\" # what I can lose\n{config}")).unwrap();
+    let set = |value: &str| succeeded(&place.run(&["config", "set", "equity_cap", value]));
+    assert!(set("2000").contains("1000 USDC -> 2000 USDC  (looser)"));
+    assert!(set("900.5").contains("2000 USDC -> 900.5 USDC  (stricter)"));
+    let told = set("1.000");
+    assert!(
+        told.contains("900.5 USDC -> 1 USDC  (stricter)") && told.contains("config set equity_cap 1000`"),
+        "{told}"
+    );
+    assert!(set("none").contains("1 USDC -> none  (looser)"));
+    let now = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(now, format!("# what I can lose\n{config}"));
+}
+
+/// Who asks for help in the same breath has pulled nothing.
+#[test]
+fn the_help_of_a_kill_says_that_it_pulls_nothing() {
+    let place = Place::paper();
+    let output = place.run(&["kill", "--reason", "x", "--help"]);
+    assert!(succeeded(&output).contains("Usage:") && text(&output.stderr).contains("NOT pulled"));
+    assert!(place.run(&["kill", "--help"]).stderr.is_empty());
+    assert!(!place.home().join("kill").exists());
 }

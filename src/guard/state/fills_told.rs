@@ -1,7 +1,6 @@
 //! Fills that the feed has told since the account was read, where the newest position alone does not say enough: those that do not
 //! follow on what is known, and what they have opened while something else was closed.
 
-use crate::guard::state::guard::Guard;
 use crate::venue::fill::Fill;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -65,20 +64,14 @@ impl FillsTold {
         }
     }
 
+    /// What was opened on a side.
+    pub(crate) fn opened(&self, asset: u32, side: PositionSide) -> Decimal {
+        self.opened.get(&(asset, side)).map_or(Decimal::ZERO, |(sum, _)| *sum)
+    }
+
     /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
     pub(crate) fn forget_before(&mut self, venue_ms: u64) {
         self.missed.retain(|_, missed| missed.newest_ms >= venue_ms);
         self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
-    }
-}
-
-impl Guard {
-    /// How much of one side may have filled and is no part of what is held: of orders on their way, and by fills of the feed. What
-    /// these close stays held until a read, and so does its cover, so that what they open is beside it.
-    pub(in crate::guard) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
-        let opened = self.feed.told.opened.get(&(asset, side)).map_or(Decimal::ZERO, |(sum, _)| *sum);
-        let [read, held] = [self.view.position_read(asset), self.view.position(asset)].map(|szi| side.held(szi));
-        let beside = read.saturating_add(opened).saturating_sub(held).max(Decimal::ZERO);
-        self.sent.may_have_filled(asset, side).saturating_add(beside)
     }
 }

@@ -3,6 +3,7 @@
 use crate::guard::input::RequestBody;
 use crate::guard::state::guard::Guard;
 use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
 
 impl Guard {
     /// Whether a position may be there: as read, as fills have told, through an entry on its way or at rest, or because the last
@@ -21,6 +22,15 @@ impl Guard {
         let told = read.saturating_add(self.sent.told(&self.view, asset, read));
         let by_fills = self.position_told(asset);
         [read, told, by_fills].into_iter().any(|szi| !side.held(szi).is_zero())
+    }
+
+    /// How much of one side may have filled and is no part of what is held: of orders on their way, and by fills of the feed. What
+    /// these close stays held until a read, and so does its cover, so that what they open is beside it.
+    pub(in crate::guard) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
+        let [read, held] = [self.view.position_read(asset), self.view.position(asset)].map(|szi| side.held(szi));
+        let opened = self.feed.told.opened(asset, side);
+        let beside = read.saturating_add(opened).saturating_sub(held).max(Decimal::ZERO);
+        self.sent.may_have_filled(asset, side).saturating_add(beside)
     }
 
     /// Whether an order may still open or enlarge this side, or may have done so since what was read of the account.
