@@ -107,6 +107,13 @@ impl fmt::Display for FileError {
                 write!(f, "{path} is a folder; name a new file in it: {}", self.path.join("NAME").display())
             }
             Why::Exists => write!(f, "{path} exists already and is not replaced; name a new file or move it away"),
+            Why::Link if !self.path.exists() => {
+                let link = word(&self.path);
+                write!(
+                    f,
+                    "{path} is a symbolic link to what is not there: `ls -l {link}` names it; put it back, or take the link away by `rm {link}`"
+                )
+            }
             Why::Link => {
                 let link = word(&self.path);
                 write!(
