@@ -56,6 +56,18 @@ pub enum Input {
         /// When the read began, UTC ms.
         begun_ms: u64,
     },
+    /// What the life before this one read of the account last, where that was a moment ago. It tells what is withdrawn from what is lost,
+    /// and nothing else goes by it.
+    LastAccount {
+        /// Its perp state.
+        state: ClearinghouseState,
+        /// Its equity, USDC.
+        equity: Decimal,
+        /// The account's mode then.
+        mode: AccountMode,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
     /// The open orders were read.
     Orders {
         /// All of them.

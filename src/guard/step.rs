@@ -1,7 +1,7 @@
 //! The one way in: an input and the time, out come effects.
 
 use super::effects::Effects;
-use super::flow::risk::{ledger, mode};
+use super::flow::risk::{account, ledger, mode};
 use super::flow::step_context::Step;
 use super::flow::{
     acts_for, book, cover, feed, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement,
@@ -11,6 +11,7 @@ use super::input::Input;
 use super::recovery::open_intents;
 use super::state::exposure::Exposure;
 use super::state::guard::Guard;
+use super::state::risk::cash_balance::Cash;
 use crate::record::events::{Started, Trouble};
 
 impl Guard {
@@ -85,6 +86,9 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Marks { marks, begun_ms } => step.guard.view.set_marks(&marks, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, Some(equity), begun_ms),
         Input::AccountUnvalued { state, begun_ms } => supervise::on_account(step, state, None, begun_ms),
+        Input::LastAccount { state, equity, mode, begun_ms } => {
+            account::on_last_life(step, mode, Cash::told(&state, begun_ms).valued_at(equity));
+        }
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
         Input::LedgerLacks { unread, cut } => book::on_ledger_lacks(step, &unread, cut),

@@ -80,7 +80,7 @@ impl PreflightedService {
         let carried = Arc::new(Carried::of(&home, &config));
         let known = carried.recall().filter(|_| spent.is_over_half());
         let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
-        context.recall(&spent, known);
+        context.recall(&spent, known, carried.last_account.recall());
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
         match api_wallet.as_ref().map(|wallet| (wallet.master, recorded_owner)) {

@@ -312,11 +312,12 @@ impl ServiceContext {
     }
 
     /// Books what the last lives spent, leaves word of what this start will, and goes by what they have read.
-    pub(super) fn recall(&self, file: &SpentWeight, known: Option<Known>) {
+    pub(super) fn recall(&self, file: &SpentWeight, known: Option<Known>, last_account: Option<Input>) {
         let mut budget = lock(&self.venue.budget);
         file.recall(&mut budget);
         file.foresee(&budget, known.is_some());
         known.into_iter().for_each(|known| known.tell(&self.reads, &self.inbox));
+        _ = last_account.map(|input| self.inbox.try_send(Message::Input(input)));
     }
 
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {

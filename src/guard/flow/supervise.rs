@@ -52,18 +52,19 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
 }
 
 /// Takes in the account, unless a newer read is held; what it holds is looked after although its equity is not told.
-pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Option<Decimal>, begun_ms: u64) {
+pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equity: Option<Decimal>, begun_ms: u64) {
     if step.guard.risk.purse_ms > 0 && begun_ms <= step.guard.risk.purse_ms {
         // It was on its way while the mode changed.
         return;
     }
-    let venue_ms = state.time;
     let is_held = step.guard.is_account_held(step.now_ms);
-    if !step.guard.clock.admits(venue_ms, begun_ms, is_held) {
+    if !step.guard.clock.admits(state.time, begun_ms, is_held) {
         // The next one tells whether this time is right.
         step.effects.immediate.push(Command::Read(Read::AccountNow));
         return;
     }
+    let venue_ms = step.guard.clock.time_of(state.time, begun_ms);
+    state.time = venue_ms;
     if let Some(held) = step.guard.view.account.as_mut().filter(|_| !is_held) {
         held.venue_ms = held.venue_ms.min(venue_ms);
     }
@@ -147,7 +148,10 @@ pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
 /// Takes note of positions that a read showed changed, and by how much, signed.
 fn on_positions_changed(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
     if !changes.is_empty() {
-        step.guard.risk.traded(step.now_ms);
+        // What the first read of a life shows was held before: what the last life read tells whether it has changed.
+        if step.guard.risk.last_life.is_none() {
+            step.guard.risk.traded(step.now_ms);
+        }
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
     for (asset, change) in changes {

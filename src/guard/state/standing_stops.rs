@@ -6,6 +6,7 @@
 use crate::guard::state::cover::{CoverSize, of_resting, side_covered, total_size};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::watch::Reached;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -13,6 +14,10 @@ use std::collections::BTreeMap;
 /// A stop that may have fired, or gone with its position, and of which nothing has told since counts for so long after that: by then
 /// the open orders cannot be read.
 const GONE_AFTER_MS: u64 = 5_000;
+
+/// The open orders are asked for so often, and so far apart, while the mark stays at a stop that is shown to stand.
+const MOST_ASKED: u32 = 5;
+const ASKED_AGAIN_MS: u64 = 900;
 
 /// A market and a side of it.
 type Key = (u32, PositionSide);
@@ -66,8 +71,8 @@ fn all(guard: &Guard, is_here: impl Fn(u32, bool) -> bool + Copy) -> impl Iterat
 }
 
 /// Takes note of the stops that may have fired, or gone with their position: the mark has come to them, or less is held, and nothing
-/// that was sent tells why. A thin book leaves some of a position when its stop fires. Returns whether the mark has come to one
-/// that it had not come to before: the open orders tell what became of it, and nothing else may for seconds.
+/// that was sent tells why. A thin book leaves some of a position when its stop fires. Returns whether the open orders are to be read
+/// for one that the mark has come to: they tell what became of it, and nothing else may for seconds.
 pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
     let (less, marked_ms) = (std::mem::take(&mut guard.watch.less_held), guard.watch.marked_ms);
     let before = std::mem::take(&mut guard.watch.reached);
@@ -80,12 +85,18 @@ pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
         if let Some(since_ms) = since_ms.or(reached_ms).or(less.contains(&key).then_some(now_ms)) {
             doubted.insert(oid, since_ms);
         }
-        // While the mark stays there nobody asks again, whether the stop was read and stands or not.
-        let was_there = before.get(&oid).copied();
-        let is_there = reached_ms.is_some() || is_reached && was_there == Some(true);
-        is_new |= is_there && was_there != Some(true);
-        if is_there || was_there.is_some() && since_ms.is_some() {
-            reached.insert(oid, is_there);
+        let was = before.get(&oid).copied();
+        let was_there = was.filter(|was| was.is_there);
+        let is_there = reached_ms.is_some() || is_reached && was_there.is_some();
+        let (mut asked, mut asked_ms) = was_there.map_or((0, 0), |was| (was.asked, was.asked_ms));
+        // One that was read to stand there fires within the moment, and may find nobody then. While the mark stays it is asked for a
+        // few times.
+        let is_due = asked == 0 || asked < MOST_ASKED && now_ms.saturating_sub(asked_ms) >= ASKED_AGAIN_MS;
+        if is_there && is_due {
+            (asked, asked_ms, is_new) = (asked.saturating_add(1), now_ms, true);
+        }
+        if is_there || was.is_some() && since_ms.is_some() {
+            reached.insert(oid, Reached { is_there, asked, asked_ms });
         }
     }
     (guard.watch.doubted, guard.watch.reached) = (doubted, reached);

@@ -14,6 +14,13 @@ const LAG_MS: u64 = 2_000;
 /// Answers that lag can have held the clock up by nearly as much.
 const FAR_AHEAD_MS: u64 = 10_000;
 
+/// One that is ahead by more than this and less is held for the time at which it came, until two more agree with it: what it was
+/// believed to be of would make all that come after it look old.
+const EARLY_MS: u64 = 1_000;
+
+/// So many in a row are no mistake.
+const EARLY_READS: u32 = 3;
+
 /// The same for one further behind than this; two agree when they are no further from another than that.
 const FAR_MS: u64 = 3_000;
 
@@ -37,6 +44,10 @@ pub(crate) struct VenueClock {
     last_read: Option<(u64, u64)>,
     /// A time far from this clock's, and when the read began that showed it.
     doubted: Option<(u64, u64)>,
+    /// The last answer that was ahead of both clocks, when its read began, and how many in a row were as far ahead.
+    early: Option<(u64, u64, u32)>,
+    /// Whether the last answer was far from the clock, and the one before it as well.
+    is_agreed: bool,
     /// Answers in a row that show the machine's clock to be off, and since when.
     off_reads: u32,
     off_since_ms: u64,
@@ -67,6 +78,7 @@ impl VenueClock {
             return true;
         }
         let is_believed = self.is_doubted_alike(venue_ms, begun_ms) && (is_ahead || !is_held);
+        self.is_agreed = is_believed;
         self.doubted = (!is_believed).then_some((venue_ms, begun_ms));
         if is_believed {
             self.venue_ms = None;
@@ -81,17 +93,29 @@ impl VenueClock {
         let is_behind = venue_ms.saturating_add(FIRST_BEHIND_MS) < begun_ms;
         // A venue whose time stands still has stood still since then: what is held must be known all the same.
         let stands_still = is_behind && self.doubted.is_some_and(|(seen_ms, _)| seen_ms == venue_ms);
-        let is_believed = !is_ahead && !is_behind || stands_still || self.is_doubted_alike(venue_ms, begun_ms);
+        self.is_agreed = self.is_doubted_alike(venue_ms, begun_ms);
+        let is_believed = !is_ahead && !is_behind || stands_still || self.is_agreed;
         self.doubted = (!is_believed).then_some((venue_ms, begun_ms));
         is_believed
     }
 
     /// Whether the answer before this one was as far from what the clock shows.
     fn is_doubted_alike(&self, venue_ms: u64, begun_ms: u64) -> bool {
-        self.doubted.is_some_and(|(seen_ms, seen_begun_ms)| {
-            let (passed_ms, waited_ms) = (venue_ms.saturating_sub(seen_ms), begun_ms.saturating_sub(seen_begun_ms));
-            venue_ms > seen_ms && passed_ms.abs_diff(waited_ms) <= FAR_MS
-        })
+        self.doubted.is_some_and(|seen| agree((venue_ms, begun_ms), seen))
+    }
+
+    /// The time of an answer that has just come in: its own, or the latest that it can be of where it is ahead of both clocks.
+    pub(crate) fn time_of(&mut self, venue_ms: u64, begun_ms: u64) -> u64 {
+        let latest_ms = self.latest_ms();
+        if std::mem::take(&mut self.is_agreed) || venue_ms <= latest_ms.saturating_add(EARLY_MS) {
+            self.early = None;
+            return venue_ms;
+        }
+        let before =
+            self.early.filter(|(seen_ms, seen_begun_ms, _)| agree((venue_ms, begun_ms), (*seen_ms, *seen_begun_ms)));
+        let reads = before.map_or(0, |(.., reads)| reads).saturating_add(1);
+        self.early = Some((venue_ms, begun_ms, reads));
+        if reads < EARLY_READS { latest_ms } else { venue_ms }
     }
 
     /// Takes in that the venue's time was `venue_ms` at some moment since `begun_ms`.
@@ -102,7 +126,8 @@ impl VenueClock {
         let has_moved = self.last_read.is_none_or(|(read_ms, _)| venue_ms > read_ms);
         self.last_read = Some((venue_ms, self.now_ms));
         if has_moved {
-            self.compare(venue_ms, begun_ms);
+            // By the answer's own time, whatever it is held for.
+            self.compare(self.early.map_or(venue_ms, |(told_ms, ..)| told_ms.max(venue_ms)), begun_ms);
         }
     }
 
@@ -170,6 +195,12 @@ impl VenueClock {
     }
 }
 
+/// Whether the time of an answer went on since another one as it did between their questions.
+fn agree((venue_ms, begun_ms): (u64, u64), (seen_ms, seen_begun_ms): (u64, u64)) -> bool {
+    let (passed_ms, waited_ms) = (venue_ms.saturating_sub(seen_ms), begun_ms.saturating_sub(seen_begun_ms));
+    venue_ms > seen_ms && passed_ms.abs_diff(waited_ms) <= FAR_MS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +247,34 @@ mod tests {
         clock.advance(NOW);
         clock.read(NOW, NOW);
         clock
+    }
+
+    #[test]
+    fn a_time_a_little_ahead_is_that_of_its_coming_until_two_more_agree() {
+        assert_eq!(right().time_of(NOW + EARLY_MS, NOW), NOW + EARLY_MS);
+        let mut clock = right();
+        assert_eq!(clock.time_of(NOW + EARLY_MS + 1, NOW), NOW);
+        clock.read(NOW, NOW);
+        clock.advance(NOW + 1_000);
+        assert_eq!(clock.time_of(NOW + 1_000, NOW + 1_000), NOW + 1_000, "it was a single one");
+        let mut told = Vec::new();
+        for second in 1..=4 {
+            let (now, ahead) = (NOW + second * 1_000, NOW + second * 1_000 + 9_000);
+            clock.advance(now);
+            let time_ms = clock.time_of(ahead, now);
+            clock.read(time_ms, now);
+            told.push(time_ms - now);
+        }
+        assert_eq!(told, [0, 0, 9_000, 9_000]);
+        // Nor are three believed that do not agree.
+        let mut clock = right();
+        assert!([9_000, 4_000, 8_500].iter().all(|ahead_ms| clock.time_of(NOW + ahead_ms, NOW) == NOW));
+        // One far ahead was believed because the one before it agreed.
+        let (mut clock, hour) = (right(), 3_600_000);
+        assert!(!clock.admits(NOW + hour, NOW, true));
+        clock.advance(NOW + 1_000);
+        assert!(clock.admits(NOW + hour + 1_000, NOW + 1_000, true));
+        assert_eq!(clock.time_of(NOW + hour + 1_000, NOW + 1_000), NOW + hour + 1_000);
     }
 
     #[test]

@@ -44,9 +44,18 @@ pub(crate) struct Watch {
     pub(crate) marked_ms: u64,
     /// Since when a stop may have fired or gone, by its order.
     pub(crate) doubted: BTreeMap<u64, u64>,
-    /// The stops that the mark has come to, by their orders, and whether it is there now: until it is not and something has told of
-    /// them.
-    pub(crate) reached: BTreeMap<u64, bool>,
+    /// The stops that the mark has come to, by their orders, until it is not there and something has told of them.
+    pub(crate) reached: BTreeMap<u64, Reached>,
+}
+
+/// A stop that the mark has come to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reached {
+    /// Whether the mark is there now.
+    pub(crate) is_there: bool,
+    /// How often, and when last, the open orders were asked for since it is.
+    pub(crate) asked: u32,
+    pub(crate) asked_ms: u64,
 }
 
 impl Watch {

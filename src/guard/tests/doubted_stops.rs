@@ -99,27 +99,35 @@ fn less_that_nothing_tells_of_is_a_stop_that_may_have_fired() {
     }
 }
 
-/// A stop that fired in a thin book leaves the position as it was: nothing but the open orders tells that it is gone.
+/// A stop that fired in a thin book leaves the position as it was: nothing but the open orders tells that it is gone. One that stands
+/// where the mark is fires within the moment, so that they are read a few times more.
 #[test]
 fn the_open_orders_are_read_once_the_mark_comes_to_a_stop() {
     for (size, stop, at, short_of) in
         [(dec!(1), ("A", "1980"), dec!(1980), dec!(1980.1)), (dec!(-1), ("B", "2020"), dec!(2020), dec!(2019.9))]
     {
         let (mut desk, _) = desk(wide(), size, vec![open_stop("ETH", stop.0, stop.1, "1", 7)]);
-        let is_asked = |desk: &mut Desk, mark: Decimal| {
-            desk.now += 1_000;
+        let asked_after = |desk: &mut Desk, after_ms: u64, mark: Decimal| {
+            desk.now += after_ms;
             desk.mids.insert("ETH".to_owned(), mark);
             reads(&desk.read_account(desk.now)).contains(&&Read::OrdersNow)
         };
-        // Once each time that it comes there, whether the stop stands there still or nothing is known of it.
-        let marks = [(dec!(2000), false), (short_of, false), (at, true), (at, false), (short_of, false), (at, true)];
-        for (place, (mark, is_due)) in marks.into_iter().enumerate() {
-            assert_eq!(is_asked(&mut desk, mark), is_due, "{place}: {mark}");
-        }
-        desk.now += 1;
-        desk.read_orders(desk.now);
-        for (mark, is_due) in [(at, false), (at, false), (short_of, false), (at, true)] {
-            assert_eq!(is_asked(&mut desk, mark), is_due, "read again: {mark}");
+        let is_asked = |desk: &mut Desk, mark: Decimal| asked_after(desk, 1_000, mark);
+        // Five times each time that it comes there, whether the stop stands there still or nothing is known of it.
+        assert!(!is_asked(&mut desk, dec!(2000)) && !is_asked(&mut desk, short_of));
+        for is_read_between in [false, true] {
+            assert!(asked_after(&mut desk, 1_000, at), "{is_read_between}");
+            for after_ms in [899, 1] {
+                assert_eq!(asked_after(&mut desk, after_ms, at), after_ms == 1, "{is_read_between} {after_ms}");
+            }
+            for is_due in [true, true, true, false, false] {
+                if is_read_between {
+                    desk.now += 1;
+                    desk.read_orders(desk.now);
+                }
+                assert_eq!(is_asked(&mut desk, at), is_due, "{is_read_between}");
+            }
+            assert!(!is_asked(&mut desk, short_of), "{is_read_between}");
         }
     }
 }

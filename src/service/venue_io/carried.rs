@@ -10,6 +10,7 @@ use crossbeam_channel::Sender;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::last_account::LastAccount;
 use super::read_board::ReadBoard;
 use crate::base::clock::now_ms;
 use crate::base::files::{read_trusted, remove_leftovers, temporary_beside};
@@ -31,6 +32,8 @@ pub(in crate::service) struct Carried {
     account: String,
     venue: String,
     read: Mutex<AsRead>,
+    /// The account, in a file of its own: it is read each second.
+    pub(in crate::service) last_account: LastAccount,
 }
 
 /// What this life has read, with the times of that (UTC ms).
@@ -78,7 +81,8 @@ impl Carried {
     /// The file of a home, among what is the service's own.
     pub(in crate::service) fn of(home: &Home, config: &Config) -> Self {
         let (account, venue) = (config.account.to_string(), config.venue_url().to_owned());
-        Self { path: home.run_dir().join("venue"), account, venue, read: Mutex::default() }
+        let last_account = LastAccount::of(home, config);
+        Self { path: home.run_dir().join("venue"), account, venue, read: Mutex::default(), last_account }
     }
 
     /// What an earlier life read of this account and venue, as long as it is good.
@@ -123,6 +127,7 @@ impl Carried {
     /// Replaces the file where something is new: beside the reads, which wait for no disk. It is not synced: what a power failure
     /// takes along is too old by the next start.
     pub(in crate::service) fn save(&self) {
+        self.last_account.save();
         let Some(text) = self.news() else { return };
         let Ok(temporary) = temporary_beside(&self.path) else { return };
         let bytes = serde_json::to_vec(&text).unwrap_or_default();
@@ -140,7 +145,8 @@ mod tests {
 
     fn at(folder: &std::path::Path, account: &str) -> Carried {
         let (account, venue) = (account.to_owned(), "http://127.0.0.1:1".to_owned());
-        Carried { path: folder.join("venue"), account, venue, read: Mutex::default() }
+        let last_account = LastAccount::at(folder.join("account"), account.clone(), venue.clone());
+        Carried { path: folder.join("venue"), account, venue, read: Mutex::default(), last_account }
     }
 
     fn meta() -> Value {

@@ -8,6 +8,7 @@ pub(super) mod feed_link;
 pub(super) mod feed_thread;
 pub(super) mod info_cache;
 pub(super) mod intervals;
+mod last_account;
 mod ledger_pages;
 pub(super) mod passed_on;
 pub(super) mod poller;

@@ -240,7 +240,10 @@ impl Poller {
             return Ok(Ok(None));
         }
         Ok(Ok(Some(match equity {
-            Ok(equity) => Input::Account { state, equity, begun_ms },
+            Ok(equity) => {
+                mode.into_iter().for_each(|mode| self.carried.last_account.keep(&state, equity, mode, begun_ms));
+                Input::Account { state, equity, begun_ms }
+            }
             Err(_) => unvalued(),
         })))
     }

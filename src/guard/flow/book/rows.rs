@@ -74,6 +74,10 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
         return;
     }
     let new = step.guard.book.chains.in_order(new);
+    if step.guard.risk.has_traded_between_lives(&new) {
+        // Cash that is gone since the last life may have been lost.
+        step.guard.risk.traded(step.now_ms);
+    }
     for fill in &new {
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, fill, is_late);

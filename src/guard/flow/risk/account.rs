@@ -8,6 +8,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::halt::Seen;
 use crate::guard::flow::risk::{halt, ledger, mode, records, witness};
 use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::settled_reading::jumps;
@@ -56,6 +57,17 @@ pub(crate) fn check(step: &mut Step<'_>) {
     }
 }
 
+/// Takes in the cash that the life before this one read last: the first read of this one is compared with it.
+pub(crate) fn on_last_life(step: &mut Step<'_>, mode: AccountMode, cash: Cash) {
+    let Guard { risk, book, .. } = &mut *step.guard;
+    risk.last_life_ms = Some(cash.at_ms);
+    if book.chains.newest_ms() >= Some(cash.at_ms) {
+        // A life in between has put it on record, and has read nothing more.
+        risk.traded(step.now_ms);
+    }
+    risk.last_life = Some((mode, cash));
+}
+
 /// The equity was not told with what is held: what that won and lost since the last settled read fires the halts, and sets no
 /// mark.
 fn check_carried(step: &mut Step<'_>) {
@@ -74,6 +86,13 @@ fn check_carried(step: &mut Step<'_>) {
 /// Keeps the cash, and sees whether it shows what the ledger told.
 fn take_cash(step: &mut Step<'_>, cash: Cash) {
     let risk = &mut step.guard.risk;
+    // Of another purse it says nothing.
+    if let Some((mode, before)) = risk.last_life.take().filter(|_| risk.cash.is_none())
+        && risk.mode == Some(mode)
+    {
+        risk.cash_history.add(before.clone());
+        risk.cash = Some(before);
+    }
     if let Some(before) = &risk.cash
         && cash.is_untouched(before, risk.traded_ms)
     {

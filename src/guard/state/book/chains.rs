@@ -119,6 +119,11 @@ pub(crate) fn is_perp(coin: &str) -> bool {
 }
 
 impl Chains {
+    /// The venue's time of the newest fill that is on record.
+    pub(crate) fn newest_ms(&self) -> Option<u64> {
+        self.last.values().map(|held| held.time_ms).max()
+    }
+
     /// Takes in fills that are on record now; whether one is missing before any of them.
     pub(crate) fn add<'f>(&mut self, fills: impl IntoIterator<Item = &'f Fill>, now_ms: u64) -> bool {
         let mut is_broken = false;

@@ -20,6 +20,7 @@ use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::guard::state::risk::unproven_flows::UnprovenFlows;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::record::risk_record::{self, HaltDetails};
+use crate::venue::fill::Fill;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
 
@@ -108,6 +109,10 @@ pub(crate) struct Risk {
     /// The cash of the last account read taken in, and of the one before.
     pub(crate) cash: Option<Cash>,
     pub(crate) cash_before: Option<Cash>,
+    /// The cash of the last read of the life before this one, and the mode in which the account was then, until this one has read.
+    pub(crate) last_life: Option<(AccountMode, Cash)>,
+    /// The venue's time of that.
+    pub(crate) last_life_ms: Option<u64>,
     pub(crate) cash_history: CashHistory,
     pub(crate) unproven: UnprovenFlows,
     /// When it was last heard that something was traded, or may have been.
@@ -183,6 +188,12 @@ impl Risk {
     pub(crate) fn is_mode_sure(&self) -> bool {
         let is_read = self.mode.is_some() && self.unvalued.is_none() && !self.is_mode_unread;
         is_read && !self.settled.is_purse_unsure(self.mode_ms)
+    }
+
+    /// Whether one of these fills is of after the last read of the life before this one, and of before the first of this.
+    pub(crate) fn has_traded_between_lives(&self, fills: &[Fill]) -> bool {
+        let first_ms = self.equities.first_ms().unwrap_or(u64::MAX);
+        self.last_life_ms.is_some_and(|last_ms| fills.iter().any(|fill| (last_ms..=first_ms).contains(&fill.time)))
     }
 
     /// From when on, by the venue's time, the ledger must be read so that no flow is missed.
