@@ -11,7 +11,7 @@
 
 use self::due::Due;
 use super::intervals::{Audits, Intervals};
-use super::read_task::{HEAVY_WEIGHT, Lane, TURN_MS, Task};
+use super::read_task::{HEAVY_WEIGHT, Lane, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::base::ip_share::IP_BUDGET;

@@ -7,6 +7,7 @@ mod tries;
 
 use super::*;
 use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
+use crate::service::venue_io::read_task::TURN_MS;
 use crate::venue::weight_ledger::Ledger;
 
 const T0: u64 = 1_700_000_000_000;
