@@ -243,8 +243,7 @@ fn what_a_halt_waits_for_overdraws_a_spent_share() {
     let all = [Task::Mids, Task::Account, Task::Orders];
     let (budget, on_demand) = (SMALLEST_BUDGET, [Task::Mode, Task::Ledger, Task::Universe]);
     let mut schedule = Schedule::new(&all, &on_demand, Intervals::for_budget(budget), budget);
-    let first =
-        |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Basis, T0, |_, _| 43_000)).count();
+    let first = |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Basis, T0, |_, _| 43_000)).count();
     for (task, wanted) in on_demand.into_iter().zip([Read::Mode { is_for_halt: true }, LEDGER, Read::Universe]) {
         schedule.want(&wanted, T0);
         assert_eq!(first(&mut schedule), 1);
