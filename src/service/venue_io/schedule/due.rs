@@ -107,9 +107,9 @@ impl Due {
         self.is_busy && self.task.lane() == Lane::Basis
     }
 
-    /// Takes note that a try begins, which is for this. From here on it is wanted anew: what is being asked may be older than
-    /// what calls for it. A steady read that is late has another one beside it in any case, however many were late before; of
-    /// the others one that something waits for, and some together: what does not answer them is left alone for a while.
+    /// Takes note that a try begins. From here on it is wanted anew: what is being asked may be older than what calls for it.
+    /// A steady read has another one beside it whenever it is late. Of the others so has one that something waits for, and
+    /// only a few together: a venue that answers none of them is left alone for a while.
     pub(super) fn begin(&mut self, steady_ms: u64, is_urgent: bool, is_for_halt: bool) {
         self.tries = if self.is_busy { self.tries.saturating_add(1) } else { 1 };
         self.under_way = self.under_way.saturating_add(1);
