@@ -41,6 +41,11 @@ impl LedgerPages {
         self.next_ms
     }
 
+    /// Whether these hold all that the others do, and more.
+    pub(super) fn reach_beyond(&self, others: &Self) -> bool {
+        self.since_ms <= others.since_ms && self.next_ms > others.next_ms
+    }
+
     /// Takes in a page; whether there is another one.
     pub(super) fn add(&mut self, page: Page<LedgerUpdate>) -> bool {
         let is_full = page.count() >= LEDGER_A_PAGE;
@@ -121,6 +126,21 @@ mod tests {
     fn a_try_that_read_nothing_leaves_nothing() {
         let nothing = LedgerPages::go_on(None, 7, 9_000);
         assert_eq!(LedgerPages::go_on(Some(nothing), 7, 60_000).begun_ms, 60_000);
+    }
+
+    /// Where two tries were cut off, the one that got further is kept.
+    #[test]
+    fn of_two_tries_one_holds_more() {
+        let all: Vec<LedgerUpdate> = (0..1_300).map(|n| row(1_000 + n as u64, n)).collect();
+        let read = |since_ms: u64, pages: usize| {
+            let mut read = LedgerPages::go_on(None, since_ms, 9_000);
+            (0..pages).for_each(|_| assert!(read.add(page(&all, read.next_ms()))));
+            read
+        };
+        assert!(read(7, 2).reach_beyond(&read(7, 1)) && read(7, 1).reach_beyond(&read(8, 0)));
+        for (one, other) in [(read(7, 1), read(7, 1)), (read(7, 1), read(7, 2)), (read(9, 2), read(7, 1))] {
+            assert!(!one.reach_beyond(&other), "{} {}", one.pages, other.pages);
+        }
     }
 
     #[test]

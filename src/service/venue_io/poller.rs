@@ -1,6 +1,6 @@
 //! The poller: the guard's own reads of the venue, each on its interval, within the request budget. Prices, account and
-//! open orders have threads of their own each, so that another try begins where one is late; all else is read beside them. So
-//! no answer that is late holds up another.
+//! open orders have threads of their own each, and so has what those are understood by, so that another try begins where one is
+//! late; all else is read beside them. So no answer that is late holds up another.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ impl Poller {
         loop {
             self.beside.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
             match self.board.next(lane, || self.beside.venue.left_of_address(), wait_ms) {
-                Work::Read(task, read_for) => self.read(task, read_for)?,
+                Work::Read(task, read_for, begun_steady_ms) => self.read(task, read_for, begun_steady_ms)?,
                 Work::Ask(question) => self.ask(question)?,
                 Work::Nothing => {}
             }
@@ -124,18 +124,17 @@ impl Poller {
         }
     }
 
-    fn read(&self, task: Task, read_for: ReadFor) -> Result<(), ThreadEnd> {
-        let begun_steady_ms = steady_ms();
+    fn read(&self, task: Task, read_for: ReadFor, begun_steady_ms: u64) -> Result<(), ThreadEnd> {
         let seldom_ms = self.intervals.orders_ms.saturating_mul(IN_ORDERS);
         let (name, every_ms, answer) = match task {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
             Task::Role => self.read_role()?,
-            Task::Mode => ("mode", seldom_ms, self.read_mode(read_for)?),
-            Task::Universe => ("markets", UNIVERSE_MS, self.read_universe(read_for)?),
+            Task::Mode => ("mode", seldom_ms, self.read_mode(read_for, begun_steady_ms)?),
+            Task::Universe => ("markets", UNIVERSE_MS, self.read_universe(read_for, begun_steady_ms)?),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)?),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
-            Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)?),
+            Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for, begun_steady_ms)?),
             Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms(), read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
@@ -145,7 +144,7 @@ impl Poller {
             Task::Fundings => ("funding", u64::MAX, self.beside.fundings(self.board.fundings_since_ms())),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
         };
-        if self.board.is_overtaken(task, begun_steady_ms) {
+        if self.board.ends_overtaken(task, begun_steady_ms) {
             return Ok(());
         }
         self.note(name, answer.as_ref().err())?;
@@ -178,21 +177,27 @@ impl Poller {
 
     /// The outer error refuses the start: limits from the wrong equity are worse than none. Once there were right ones,
     /// the core goes on with what it knows.
-    fn read_mode(&self, read_for: ReadFor) -> Result<Answer, ThreadEnd> {
-        let (mode, begun_ms) = match self.beside.mode(read_for) {
+    fn read_mode(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, ThreadEnd> {
+        let read = self.beside.mode(read_for);
+        if self.board.is_overtaken(Task::Mode, begun_steady_ms) {
+            return Ok(Ok(None));
+        }
+        let (mode, begun_ms) = match read {
             Ok(read) => read,
-            Err(text) => {
+            Err(error) => {
                 // Where there was no room for the question the venue was not asked.
-                if self.board.mode().is_none() && self.beside.has_room_for("userAbstraction") {
+                if self.board.mode().is_none() && matches!(error, ReadError::Failed(_)) {
                     self.tell(Input::ModeUnread)?;
                     self.board.do_without_mode();
                 }
-                return Ok(Err(text));
+                return Ok(Err(error));
             }
         };
         Ok(Ok(Some(match mode {
             Ok(mode) => {
-                self.board.set_mode(mode);
+                if !self.board.take_mode(mode, begun_steady_ms) {
+                    return Ok(Ok(None));
+                }
                 self.carried.keep_mode(mode, begun_ms);
                 Input::AccountMode { mode, begun_ms }
             }
@@ -202,8 +207,10 @@ impl Poller {
     }
 
     /// The marks can be told of markets that are known.
-    fn read_universe(&self, read_for: ReadFor) -> Result<Answer, String> {
-        match self.beside.universe(read_for) {
+    fn read_universe(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, String> {
+        let is_overtaken = || self.board.is_overtaken(Task::Universe, begun_steady_ms);
+        match self.beside.universe(read_for, is_overtaken) {
+            Ok(_) if !self.board.overtakes(Task::Universe, begun_steady_ms) => Ok(Ok(None)),
             Ok((universe, Listed { meta, marks, begun_ms })) => {
                 self.carried.keep_markets(meta, begun_ms);
                 self.tell(Input::Universe(universe))?;
@@ -248,16 +255,23 @@ impl Poller {
         })))
     }
 
-    fn read_ledger(&self, read_for: ReadFor) -> Result<Answer, String> {
+    /// A try that is overtaken reads no further, and keeps none of its pages.
+    fn read_ledger(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, String> {
         let Some(since_ms) = self.board.ledger_since_ms() else { return Ok(Ok(None)) };
         let now_ms = now_ms();
         let mut pages = LedgerPages::go_on(self.board.take_ledger_pages(), since_ms, now_ms);
-        if let Err(error) = self.beside.ledger(&mut pages, read_for) {
-            self.board.keep_ledger_pages(pages);
-            return Ok(Err(error));
+        loop {
+            match self.beside.ledger(&mut pages, read_for) {
+                Ok(is_more) if is_more && !self.board.is_overtaken(Task::Ledger, begun_steady_ms) => {}
+                Ok(_) => break,
+                Err(error) => {
+                    self.board.keep_ledger_pages(pages, begun_steady_ms);
+                    return Ok(Err(error));
+                }
+            }
         }
         let LedgerPages { begun_ms, updates, unread, cut, .. } = pages;
-        let since_ms = self.board.ledger_read(begun_ms);
+        let Some(since_ms) = self.board.ledger_read(begun_ms, begun_steady_ms) else { return Ok(Ok(None)) };
         if begun_ms < now_ms {
             // What this was wanted for may have come since the first of its pages.
             let ReadFor { is_urgent, is_for_halt, .. } = read_for;

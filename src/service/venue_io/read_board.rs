@@ -64,7 +64,8 @@ pub(super) enum Question {
 /// What a thread does next.
 #[derive(Debug)]
 pub(super) enum Work {
-    Read(Task, ReadFor),
+    /// With when it began.
+    Read(Task, ReadFor, u64),
     Ask(Question),
     /// Nothing was due.
     Nothing,
@@ -98,8 +99,9 @@ impl ReadBoard {
     /// Goes by the markets and by this mode, which an earlier life has read: they are read again in a minute, and what nothing
     /// is opened without a while after this life has begun.
     pub(in crate::service) fn go_by(&self, mode: AccountMode) {
-        self.set_mode(mode);
-        let (schedule, steady_ms) = (&mut lock(&self.board).schedule, steady_ms());
+        let mut board = lock(&self.board);
+        board.set_mode(mode);
+        let (schedule, steady_ms) = (&mut board.schedule, steady_ms());
         for task in [Task::Mode, Task::Universe] {
             schedule.done(task, steady_ms, LATER_MS, true);
         }
@@ -163,9 +165,23 @@ impl ReadBoard {
         self.changed.notify_all();
     }
 
-    /// Whether a read that began after this one was answered before it.
+    /// Whether another try was answered that leaves this one nothing to tell.
     pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
         lock(&self.board).schedule.is_overtaken(task, begun_steady_ms)
+    }
+
+    /// The same, and where it is so this try is over.
+    pub(super) fn ends_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
+        let is_over = lock(&self.board).schedule.ends_overtaken(task, begun_steady_ms);
+        if is_over {
+            self.changed.notify_all();
+        }
+        is_over
+    }
+
+    /// Whether this try, which is answered, counts: none that began earlier does from here on.
+    pub(super) fn overtakes(&self, task: Task, begun_steady_ms: u64) -> bool {
+        lock(&self.board).schedule.overtakes(task, begun_steady_ms)
     }
 
     /// Takes note of whether a read brought something: what a person should hear of it.
@@ -189,11 +205,14 @@ impl ReadBoard {
         lock(&self.board).mode
     }
 
-    pub(super) fn set_mode(&self, mode: AccountMode) {
+    /// Goes by this mode, which a try has read, unless that is overtaken; whether it is not.
+    pub(super) fn take_mode(&self, mode: AccountMode, begun_steady_ms: u64) -> bool {
         let mut board = lock(&self.board);
-        board.mode = Some(mode);
-        // A unified account's equity is in a second answer.
-        board.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
+        let counts = board.schedule.overtakes(Task::Mode, begun_steady_ms);
+        if counts {
+            board.set_mode(mode);
+        }
+        counts
     }
 
     pub(super) fn ledger_since_ms(&self) -> Option<u64> {
@@ -217,8 +236,13 @@ impl ReadBoard {
         lock(&self.board).ledger_pages.take()
     }
 
-    pub(super) fn keep_ledger_pages(&self, pages: LedgerPages) {
-        lock(&self.board).ledger_pages = Some(pages);
+    /// Keeps what a try has read that found no end, unless another one has read more.
+    pub(super) fn keep_ledger_pages(&self, pages: LedgerPages, begun_steady_ms: u64) {
+        let mut board = lock(&self.board);
+        let is_less = board.ledger_pages.as_ref().is_some_and(|kept| kept.reach_beyond(&pages));
+        if !is_less && !board.schedule.is_overtaken(Task::Ledger, begun_steady_ms) {
+            board.ledger_pages = Some(pages);
+        }
     }
 
     /// An answer to a question of `begun_ms` was of this time of the venue's.
@@ -226,17 +250,28 @@ impl ReadBoard {
         lock(&self.board).ahead_ms = begun_ms.saturating_sub(venue_ms);
     }
 
-    /// The ledger was read at `begun_ms`; from when on it is read next.
-    pub(super) fn ledger_read(&self, begun_ms: u64) -> u64 {
+    /// A try has read the ledger as of `begun_ms`; from when on it is read next, unless that try is overtaken. What another
+    /// one has left is of before.
+    pub(super) fn ledger_read(&self, begun_ms: u64, begun_steady_ms: u64) -> Option<u64> {
         let mut board = lock(&self.board);
+        if !board.schedule.overtakes(Task::Ledger, begun_steady_ms) {
+            return None;
+        }
+        board.ledger_pages = None;
         let shown_ms = begun_ms.saturating_sub(board.ahead_ms).saturating_sub(LEDGER_OVERLAP_MS);
         let since_ms = board.ledger_since_ms.unwrap_or_default().max(shown_ms);
         board.ledger_since_ms = Some(since_ms);
-        since_ms
+        Some(since_ms)
     }
 }
 
 impl Board {
+    fn set_mode(&mut self, mode: AccountMode) {
+        self.mode = Some(mode);
+        // A unified account's equity is in a second answer.
+        self.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
+    }
+
     fn ask(&mut self, question: Question) {
         if !self.questions.contains(&question) && self.questions.len() < MOST_QUESTIONS {
             self.questions.push_back(question);
@@ -244,8 +279,9 @@ impl Board {
     }
 
     fn take(&mut self, lane: Lane, wait_ms: impl Fn(Priority, u32) -> u64) -> Option<Work> {
-        if let Some((task, read_for)) = self.schedule.begin(lane, steady_ms(), wait_ms) {
-            return Some(Work::Read(task, read_for));
+        let begun_steady_ms = steady_ms();
+        if let Some((task, read_for)) = self.schedule.begin(lane, begun_steady_ms, wait_ms) {
+            return Some(Work::Read(task, read_for, begun_steady_ms));
         }
         let is_here = |question: &Question| match question {
             Question::OrderStatus { .. } => lane == Lane::Doubts,

@@ -1,11 +1,11 @@
 //! The reads, and the threads that do them: which read can hold up which.
 
-/// After so long without an answer to a steady read another one begins beside it, and the first of the two to be answered
-/// counts: what is bare is still shown soon enough to be covered within three seconds where one try hangs, and a venue that
-/// answers everything late is seen late.
+/// After so long without an answer to a steady read, or to one that a start or a halt waits for, another one begins beside it,
+/// and the first of the two to be answered counts: what is bare is still shown soon enough to be covered within three seconds
+/// where one try hangs, and a venue that answers everything late is seen late.
 pub(super) const TURN_MS: u64 = 2_500;
-/// As many tries of one steady read are under way at most.
-const TRIES: usize = 4;
+/// As many tries of one read are under way at most.
+pub(super) const TRIES: usize = 4;
 /// After so long a try is given up on: its thread begins the next one then.
 pub(super) const STEADY_MS: u64 = TURN_MS * TRIES as u64;
 
@@ -18,6 +18,8 @@ pub(in crate::service) enum Lane {
     Prices,
     Account,
     Orders,
+    /// What all these are understood by: the account's mode, the markets and the ledger. A start and a halt wait for them.
+    Basis,
     /// What is read beside them, now and then.
     Beside,
     /// What became of orders in doubt.
@@ -26,13 +28,20 @@ pub(in crate::service) enum Lane {
 
 impl Lane {
     /// Every lane with the name of its threads, and how many there are.
-    pub(in crate::service) const ALL: [(Self, &'static str, usize); 5] = [
+    pub(in crate::service) const ALL: [(Self, &'static str, usize); 6] = [
         (Self::Account, "poll-account", TRIES),
         (Self::Orders, "poll-orders", TRIES),
         (Self::Prices, "poll-prices", TRIES),
+        // Where two of its reads hang for good the third one is still read.
+        (Self::Basis, "poll-basis", 2 * TRIES + 1),
         (Self::Beside, "poll-beside", 3),
         (Self::Doubts, "poll-doubts", 2),
     ];
+
+    /// Whether what it reads comes every few seconds.
+    pub(super) fn is_steady(self) -> bool {
+        matches!(self, Self::Prices | Self::Account | Self::Orders)
+    }
 }
 
 /// The reads, in the order of their importance.
@@ -60,6 +69,7 @@ impl Task {
             Task::Mids => Lane::Prices,
             Task::Account => Lane::Account,
             Task::Orders => Lane::Orders,
+            Task::Mode | Task::Universe | Task::Ledger => Lane::Basis,
             _ => Lane::Beside,
         }
     }

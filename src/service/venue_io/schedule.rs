@@ -11,7 +11,7 @@
 
 use self::due::Due;
 use super::intervals::{Audits, Intervals};
-use super::read_task::{HEAVY_WEIGHT, Lane, TURN_MS, Task};
+use super::read_task::{HEAVY_WEIGHT, Lane, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::base::ip_share::IP_BUDGET;
@@ -77,28 +77,8 @@ impl Schedule {
     /// These tasks at once, in this order, with the weight kept for cover where the rest is spent; all others when they
     /// are wanted.
     pub(super) fn new(at_once: &[Task], on_demand: &[Task], intervals: Intervals, budget: u32) -> Self {
-        let entry = |task: &Task, due_steady_ms| Due {
-            task: *task,
-            due_steady_ms,
-            is_busy: false,
-            beside_steady_ms: u64::MAX,
-            answered_steady_ms: 0,
-            is_known: false,
-            overdraft_from_ms: 0,
-            sight_from_ms: 0,
-            failures: 0,
-            begun_steady_ms: 0,
-            wanted_steady_ms: 0,
-            is_for_feed: false,
-            is_short: false,
-            steady_from_ms: 0,
-            not_before_steady_ms: 0,
-            every_ms: u64::MAX,
-            is_urgent: due_steady_ms == 0,
-            is_for_halt: false,
-        };
-        let due = at_once.iter().map(|task| entry(task, 0));
-        let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
+        let due = at_once.iter().map(|task| Due::new(*task, 0));
+        let due = due.chain(on_demand.iter().map(|task| Due::new(*task, u64::MAX))).collect();
         let afforded = Intervals::for_budget(budget);
         let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
         let (account_weight, left) = (PRICES_WEIGHT, IP_BUDGET);
@@ -138,14 +118,14 @@ impl Schedule {
 
     /// Begins the most important read of a lane that is due, and says what it may spend. `wait_ms` says after how long there
     /// is room for so much weight. A steady read without room waits for that or overdraws the share; one that comes sooner
-    /// than its interval, for nothing that is urgent, is left to its interval.
+    /// than its interval, for nothing that is urgent, is left to its interval. What begins beside one that is late waits as well.
     pub(super) fn begin(
         &mut self,
         lane: Lane,
         steady_ms: u64,
         wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
-        let first = *self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?;
+        let first = self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?.as_next();
         let Due { task, is_urgent, is_for_halt, is_for_feed, steady_from_ms, is_known, .. } = first;
         let Due { overdraft_from_ms, sight_from_ms, .. } = first;
         if let Some(until_steady_ms) = self.held_back_until(&first, steady_ms) {
@@ -159,11 +139,12 @@ impl Schedule {
         let is_for_the_book = task.is_for_the_book() || task == Task::Ledger && is_soon && !is_urgent;
         let is_out_of_turn = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;
         let is_early = is_out_of_turn && !is_for_feed;
-        let is_steady = lane != Lane::Beside;
+        let (is_steady, is_again) = (lane.is_steady(), first.is_again());
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
         let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
-        let again_from_ms = overdraft_from_ms.saturating_sub(if is_for_halt { every_ms } else { 0 });
+        let in_a_row = is_for_halt || is_again && is_first;
+        let again_from_ms = overdraft_from_ms.saturating_sub(if in_a_row { every_ms } else { 0 });
         let may_overdraw = (!is_out_of_turn || is_urgent)
             && room_ms > SHORT_WAIT_MS
             && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
@@ -175,7 +156,7 @@ impl Schedule {
             due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)).min(latest_steady_ms));
             return None;
         }
-        if (is_steady || is_urgent) && !has_room && !may_overdraw {
+        if (is_steady || is_urgent || is_again) && !has_room && !may_overdraw {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
@@ -187,18 +168,14 @@ impl Schedule {
             return None;
         }
         if may_overdraw {
-            let from_ms = if is_for_halt { steady_ms.max(overdraft_from_ms) } else { steady_ms };
+            let from_ms = if in_a_row { steady_ms.max(overdraft_from_ms) } else { steady_ms };
             due.overdraft_from_ms = from_ms.saturating_add(every_ms);
             if keeps_sight {
                 due.sight_from_ms = steady_ms.saturating_add(every_ms);
             }
         }
         let is_early = is_early || task == Task::Fills && self.is_fills_early(steady_ms, &wait_ms);
-        let due = self.due.iter_mut().find(|due| due.task == task)?;
-        // From here on it is wanted anew: what is being asked may be older than what calls for it.
-        (due.is_busy, due.due_steady_ms, due.begun_steady_ms) = (true, u64::MAX, steady_ms);
-        (due.is_urgent, due.is_for_halt, due.is_for_feed) = (false, false, false);
-        due.beside_steady_ms = if is_steady { steady_ms.saturating_add(TURN_MS) } else { u64::MAX };
+        self.due.iter_mut().find(|due| due.task == task)?.begin(steady_ms, is_urgent, is_for_halt);
         Some((task, ReadFor { is_early, is_urgent, is_for_halt, may_overdraw, keeps_sight }))
     }
 
@@ -214,7 +191,7 @@ impl Schedule {
         let can_see = is_known(Task::Universe) && (is_known(Task::Mode) || self.is_mode_unread);
         let has_seen = self.has_seen();
         self.due.iter().filter(move |due| {
-            let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
+            let waits = if due.task.is_for_later() { !has_seen } else { lane.is_steady() && !can_see };
             due.task.lane() == lane && !waits
         })
     }
@@ -243,16 +220,35 @@ impl Schedule {
         }
     }
 
-    /// Whether a read that began after this one was answered.
+    /// Whether this try counts no more: a later one was answered, or one that was for the same.
     pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
         self.due.iter().any(|due| due.task == task && due.answered_steady_ms > begun_steady_ms)
     }
 
+    /// Whether this try, which is answered, counts: none that began earlier does from here on.
+    pub(super) fn overtakes(&mut self, task: Task, begun_steady_ms: u64) -> bool {
+        let is_it = !self.is_overtaken(task, begun_steady_ms);
+        for due in self.due.iter_mut().filter(|due| is_it && due.task == task) {
+            due.answered_steady_ms = due.answered_steady_ms.max(begun_steady_ms);
+        }
+        is_it
+    }
+
+    /// Whether this try is over and counts no more.
+    pub(super) fn ends_overtaken(&mut self, task: Task, begun_steady_ms: u64) -> bool {
+        let is_it = self.is_overtaken(task, begun_steady_ms);
+        for due in self.due.iter_mut().filter(|due| is_it && due.task == task) {
+            due.under_way = due.under_way.saturating_sub(1);
+        }
+        is_it
+    }
+
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
-    /// Where another one has begun beside it, that one says when.
+    /// Where another one has begun beside it, that one says when, unless this answer will do for both.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let paced_ms = self.paced(task, every_ms, begun_steady_ms);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        due.under_way = due.under_way.saturating_sub(1);
         if is_ok && !due.is_known {
             // A start's overdraft keeps none from what a halt asks for right after it.
             due.overdraft_from_ms = 0;
@@ -267,8 +263,12 @@ impl Schedule {
             self.seen_steady_ms = Some(begun_steady_ms);
         }
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
-        if begun_steady_ms < due.begun_steady_ms {
+        let is_enough = is_ok && due.is_enough(begun_steady_ms);
+        if begun_steady_ms < due.begun_steady_ms && !is_enough {
             return;
+        }
+        if is_enough {
+            due.overtake_all();
         }
         due.is_busy = false;
         due.failures = if is_ok { 0 } else { due.failures.saturating_add(1) };
@@ -279,11 +279,11 @@ impl Schedule {
         };
         let retry_ms = RETRY_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(MODE_RETRY_MOST_MS);
         let (pause_ms, apart_ms) = if is_ok { (paced_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
-        let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
+        due.begun_steady_ms = due.begun_steady_ms.max(begun_steady_ms);
+        due.not_before_steady_ms = due.begun_steady_ms.saturating_add(apart_ms);
+        let next_steady_ms = due.begun_steady_ms.saturating_add(pause_ms);
         // Where it was wanted meanwhile it comes sooner.
-        due.due_steady_ms = next_steady_ms.min(due.due_steady_ms.max(begun_steady_ms.saturating_add(apart_ms)));
-        due.begun_steady_ms = begun_steady_ms;
-        due.not_before_steady_ms = begun_steady_ms.saturating_add(apart_ms);
+        due.due_steady_ms = next_steady_ms.min(due.due_steady_ms.max(due.not_before_steady_ms));
     }
 
     /// Has something read soon.
@@ -312,13 +312,16 @@ impl Schedule {
     /// What a halt or a flatten waits for, or may soon.
     fn at_once(&mut self, task: Task, is_for_halt: bool, steady_ms: u64) {
         self.hurry(task, steady_ms);
-        let due = self.due.iter_mut().filter(|due| due.task == task);
-        due.for_each(|due| (due.is_urgent, due.is_for_halt) = (true, due.is_for_halt || is_for_halt));
+        for due in self.due.iter_mut().filter(|due| due.task == task) {
+            (due.is_urgent, due.is_for_halt) = (true, due.is_for_halt || is_for_halt);
+            due.await_another(steady_ms);
+        }
     }
 
     fn hurry(&mut self, task: Task, steady_ms: u64) {
         if let Some(due) = self.due.iter_mut().find(|due| due.task == task) {
             due.due_steady_ms = due.due_steady_ms.min(steady_ms.max(due.not_before_steady_ms));
+            due.is_new = true;
         }
     }
 

@@ -69,11 +69,6 @@ impl VenueAccess {
         lock(&self.budget).try_spend(priority, client, weight, steady_ms())
     }
 
-    /// Whether so much weight could be spent now.
-    pub(in crate::service) fn has_room(&self, priority: Priority, weight: u32) -> bool {
-        lock(&self.budget).has_room(priority, None, weight, steady_ms())
-    }
-
     /// Spends weight beyond the share, as long as the address's whole budget keeps what must be left of it.
     pub(in crate::service) fn overdraw(&self, weight: u32, leaves: Leaves) -> bool {
         let (mut budget, now_ms) = (lock(&self.budget), steady_ms());

@@ -102,13 +102,13 @@ impl VenueReader {
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
-    /// Whether there is room for one more question of this kind.
-    pub(super) fn has_room_for(&self, kind: &str) -> bool {
-        self.venue.has_room(Priority::Read, info_weight(kind))
-    }
-
-    /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
-    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Listed), ReadError> {
+    /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks. What is
+    /// overtaken asks no more.
+    pub(super) fn universe(
+        &self,
+        read_for: ReadFor,
+        is_overtaken: impl Fn() -> bool,
+    ) -> Result<(Universe, Listed), ReadError> {
         let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
         let both = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}));
@@ -118,7 +118,7 @@ impl VenueReader {
         });
         let (meta, marks) = match both {
             // Without markets nothing is seen, covered or closed; without marks only entries wait.
-            Err(_) if read_for.keeps_sight => {
+            Err(_) if read_for.keeps_sight && !is_overtaken() => {
                 (self.ask_for(read_for, &json!({"type": "meta", "dex": ""}))?, BTreeMap::new())
             }
             both => both?,
@@ -155,17 +155,13 @@ impl VenueReader {
         Ok(Some(Input::Orders { orders, begun_ms }))
     }
 
-    /// The pages of the ledger that are not read yet.
-    pub(super) fn ledger(&self, pages: &mut LedgerPages, read_for: ReadFor) -> Result<(), ReadError> {
+    /// The next page of the ledger; whether there is another one.
+    pub(super) fn ledger(&self, pages: &mut LedgerPages, read_for: ReadFor) -> Result<bool, ReadError> {
         let kind = "userNonFundingLedgerUpdates";
-        loop {
-            let question = json!({"type": kind, "user": self.account, "startTime": pages.next_ms()});
-            let page = history::ledger(&self.ask_seldom(read_for, &question)?)?;
-            self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
-            if !pages.add(page) {
-                return Ok(());
-            }
-        }
+        let question = json!({"type": kind, "user": self.account, "startTime": pages.next_ms()});
+        let page = history::ledger(&self.ask_seldom(read_for, &question)?)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(pages.add(page))
     }
 
     /// The fills from `since_ms` on: the oldest ones where they are too many for one answer.

@@ -24,6 +24,7 @@ mod flood_of_exits;
 mod frozen_account;
 mod full_starts;
 mod guessed_ids;
+mod hanging_basis;
 mod hanging_reads;
 mod hanging_sends;
 mod heavy_batches;

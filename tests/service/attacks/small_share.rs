@@ -41,6 +41,17 @@ fn a_start_at_the_least_share_sees_from_its_first_second() {
     assert!(used <= 600, "{used} in one minute");
 }
 
+/// That the mode does not come is known although the share has no room for another question about it.
+#[test]
+fn a_mode_that_never_comes_leaves_nothing_bare_at_the_least_share() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    stand.without_feed();
+    let hang = serde_json::json!({"op": "fault", "on": "userAbstraction", "kind": "stall", "times": 1_000_000});
+    stand.venue.control(&hang).unwrap();
+    launch(&mut stand);
+    is_soon_covered(&stand, "ETH", "0.4");
+}
+
 #[test]
 fn what_the_last_life_spent_is_remembered() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);

@@ -3,9 +3,11 @@
 mod for_feed;
 mod for_the_book;
 mod held_back;
+mod tries;
 
 use super::*;
 use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
+use crate::service::venue_io::read_task::TURN_MS;
 use crate::venue::weight_ledger::Ledger;
 
 const T0: u64 = 1_700_000_000_000;
@@ -241,8 +243,7 @@ fn what_a_halt_waits_for_overdraws_a_spent_share() {
     let all = [Task::Mids, Task::Account, Task::Orders];
     let (budget, on_demand) = (SMALLEST_BUDGET, [Task::Mode, Task::Ledger, Task::Universe]);
     let mut schedule = Schedule::new(&all, &on_demand, Intervals::for_budget(budget), budget);
-    let first =
-        |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Beside, T0, |_, _| 43_000)).count();
+    let first = |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Basis, T0, |_, _| 43_000)).count();
     for (task, wanted) in on_demand.into_iter().zip([Read::Mode { is_for_halt: true }, LEDGER, Read::Universe]) {
         schedule.want(&wanted, T0);
         assert_eq!(first(&mut schedule), 1);
@@ -259,19 +260,19 @@ fn what_a_halt_waits_for_overdraws_a_spent_share() {
     let soon = T0 + 300;
     assert!(overdraws(Read::AccountNow, Lane::Account, soon) && overdraws(Read::OrdersNow, Lane::Orders, soon));
     let from = T0 + APART_MS;
-    assert!(overdraws(Read::Mode { is_for_halt: true }, Lane::Beside, from));
+    assert!(overdraws(Read::Mode { is_for_halt: true }, Lane::Basis, from));
     // Twice in a row, and then as often as any.
     let seen = [0, APART_MS, 2 * APART_MS, FIRST_AGAIN_MS - 1, FIRST_AGAIN_MS, FIRST_AGAIN_MS + APART_MS]
-        .map(|after_ms| overdraws(LEDGER, Lane::Beside, from + after_ms));
+        .map(|after_ms| overdraws(LEDGER, Lane::Basis, from + after_ms));
     assert_eq!(seen, [true, true, false, false, true, false]);
-    assert!(!overdraws(Read::Universe, Lane::Beside, from), "new markets can wait");
+    assert!(!overdraws(Read::Universe, Lane::Basis, from), "new markets can wait");
 }
 
 #[test]
 fn at_a_start_mode_markets_and_the_account_come_before_all_that_can_wait() {
     let at_once = [Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders, Task::Limits];
     let mut schedule = Schedule::new(&at_once, &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
-    let all = [Lane::Beside, Lane::Beside, Lane::Beside, Lane::Prices, Lane::Account, Lane::Orders];
+    let all = [Lane::Basis, Lane::Basis, Lane::Basis, Lane::Beside, Lane::Prices, Lane::Account, Lane::Orders];
     let begun = |schedule: &mut Schedule| -> Vec<Task> {
         all.into_iter().filter_map(|lane| Some(schedule.begin(lane, T0, |_, _| 0)?.0)).collect()
     };
@@ -297,7 +298,7 @@ fn a_mode_that_cannot_be_read_is_asked_for_ever_more_seldom() {
     for now_ms in T0..T0 + 100_000 {
         // A halt that waits for it changes nothing.
         schedule.want(&Read::Mode { is_for_halt: false }, now_ms);
-        if schedule.begin(Lane::Beside, now_ms, |_, _| 0).is_some() {
+        if schedule.begin(Lane::Basis, now_ms, |_, _| 0).is_some() {
             begun.push((now_ms - T0) / 1_000);
             schedule.done(Task::Mode, now_ms, 60_000, false);
         }
@@ -305,7 +306,7 @@ fn a_mode_that_cannot_be_read_is_asked_for_ever_more_seldom() {
     assert_eq!(begun, [0, 1, 3, 7, 15, 31, 61, 91]);
     schedule.done(Task::Mode, T0 + 100_000, 60_000, true);
     schedule.done(Task::Mode, T0 + 160_000, 60_000, false);
-    assert_eq!(schedule.next_steady_ms(Lane::Beside), T0 + 161_000);
+    assert_eq!(schedule.next_steady_ms(Lane::Basis), T0 + 161_000);
 }
 
 /// Tries out of turn put off no read at its own pace.

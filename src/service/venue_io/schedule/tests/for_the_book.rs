@@ -12,9 +12,9 @@ fn a_ledger_for_the_book_waits_for_room() {
         [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
         schedule.want(&Read::LedgerSoon { since_ms: 0 }, T0 + 5_000);
         let wait_ms = |priority, _| if priority == Priority::EarlyRead { room_ms } else { 0 };
-        assert!(schedule.begin(Lane::Beside, T0 + 5_000, wait_ms).is_none());
-        assert_eq!(schedule.next_steady_ms(Lane::Beside), T0 + next_ms);
-        let begun = schedule.begin(Lane::Beside, T0 + next_ms, |_, _| room_ms - (next_ms - 5_000).min(room_ms));
+        assert!(schedule.begin(Lane::Basis, T0 + 5_000, wait_ms).is_none());
+        assert_eq!(schedule.next_steady_ms(Lane::Basis), T0 + next_ms);
+        let begun = schedule.begin(Lane::Basis, T0 + next_ms, |_, _| room_ms - (next_ms - 5_000).min(room_ms));
         assert!(begun.is_some_and(|(task, _)| task == Task::Ledger), "{room_ms}");
     }
     // What a halt waits for does not.
@@ -22,7 +22,7 @@ fn a_ledger_for_the_book_waits_for_room() {
         Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
     [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
     schedule.want(&LEDGER, T0 + 5_000);
-    assert!(schedule.begin(Lane::Beside, T0 + 5_000, |_, _| 30_000).is_some());
+    assert!(schedule.begin(Lane::Basis, T0 + 5_000, |_, _| 30_000).is_some());
 }
 
 /// A start that has just seen the account is followed by others, and a minute of them has the weight of one.

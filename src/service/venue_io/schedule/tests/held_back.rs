@@ -45,10 +45,10 @@ fn what_a_halt_waits_for_leaves_prices_and_account_their_minute() {
             [Task::Account, Task::Orders, task].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
             wanted.iter().for_each(|read| schedule.want(read, T0 + 1_000));
             schedule.left = others + HEAVY_WEIGHT - 1;
-            assert!(schedule.begin(Lane::Beside, T0 + 1_000, |_, _| 0).is_none(), "{wanted:?}");
+            assert!(schedule.begin(Lane::Basis, T0 + 1_000, |_, _| 0).is_none(), "{wanted:?}");
             schedule.left += 1;
-            assert!(schedule.begin(Lane::Beside, T0 + 1_999, |_, _| 0).is_none(), "it looks again after a second");
-            let begun = schedule.begin(Lane::Beside, T0 + 2_000, |_, _| 0);
+            assert!(schedule.begin(Lane::Basis, T0 + 1_999, |_, _| 0).is_none(), "it looks again after a second");
+            let begun = schedule.begin(Lane::Basis, T0 + 2_000, |_, _| 0);
             assert!(begun.is_some_and(|(begun, _)| begun == task), "{wanted:?}");
         }
     }
@@ -67,7 +67,7 @@ fn cash_that_moves_on_and_on_leaves_the_weight_to_make_sure_of_a_loss() {
     let mut reads = |wanted: &[Read], now_ms: u64| {
         wanted.iter().for_each(|read| schedule.want(read, now_ms));
         schedule.left = left;
-        let Some((task, _)) = schedule.begin(Lane::Beside, now_ms, |_, _| 0) else { return 0 };
+        let Some((task, _)) = schedule.begin(Lane::Basis, now_ms, |_, _| 0) else { return 0 };
         left -= HEAVY_WEIGHT;
         schedule.done(task, now_ms, 60_000, true);
         1
@@ -96,7 +96,7 @@ fn the_watch_goes_on_in_a_minute_that_is_spent() {
         [Read::AccountNow, Read::OrdersNow, Read::Mode { is_for_halt: true }, LEDGER, Read::Twaps]
             .iter()
             .for_each(|read| schedule.want(read, now_ms));
-        for lane in [Lane::Orders, Lane::Beside, Lane::Prices, Lane::Account] {
+        for lane in [Lane::Orders, Lane::Beside, Lane::Basis, Lane::Prices, Lane::Account] {
             schedule.left = IP_BUDGET.saturating_sub(ledger.used(now_ms));
             let begun = schedule.begin(lane, now_ms, |priority, weight| ledger.wait_ms(priority, weight, now_ms));
             let Some((task, read_for)) = begun else { continue };
