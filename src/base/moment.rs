@@ -1,5 +1,7 @@
 //! Moments and spans of time as they are read. Pure arithmetic; no clock and no time zone may enter here.
 
+use std::fmt::Write;
+
 use super::day::day_of;
 
 /// A moment for people: `2027-01-15 08:00:00 UTC`.
@@ -11,7 +13,28 @@ pub fn utc(ms: u64) -> String {
 /// A moment to the millisecond, which sorts as the moments do: `2027-01-15T08:00:00.000Z`.
 #[must_use]
 pub fn iso(ms: u64) -> String {
-    format!("{}T{}.{:03}Z", day_of(ms), clock(ms), ms % 1_000)
+    let mut text = String::with_capacity("2027-01-15T08:00:00.000Z".len());
+    // Writing to a String cannot fail.
+    _ = write!(text, "{}", day_of(ms));
+    let seconds = ms / 1_000;
+    // A year of fills has a million of them.
+    for (mark, number, digits) in
+        [('T', seconds / 3_600 % 24, 2), (':', seconds / 60 % 60, 2), (':', seconds % 60, 2), ('.', ms % 1_000, 3)]
+    {
+        text.push(mark);
+        push_digits(&mut text, number, digits);
+    }
+    text.push('Z');
+    text
+}
+
+/// Puts a number's last digits to a text, zeros before them where it has less.
+fn push_digits(text: &mut String, number: u64, digits: u32) {
+    for place in (0..digits).rev() {
+        let digit = number / 10_u64.pow(place) % 10;
+        // Below ten.
+        text.push(char::from(b'0' | u8::try_from(digit).unwrap_or_default()));
+    }
 }
 
 /// The time of a moment's day, UTC: `08:00:00`.

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use super::equity::At;
 use super::figures::Figures;
 use super::question::By;
-use super::sum::Sum;
+use super::sum::{Shown, Sum};
 use crate::base::moment::iso;
 
 const NOT_RECORDED: &str = "not recorded";
@@ -21,6 +22,8 @@ pub(super) enum Cell<'a> {
     Text(Cow<'a, str>),
     Count(u64),
     Amount(Sum),
+    /// An amount that is no sum.
+    Single(Decimal),
     Flag(bool),
     /// Nothing was recorded that could tell.
     NotRecorded,
@@ -53,6 +56,7 @@ impl<'a> Cell<'a> {
             Cell::Text(text) => Value::from(text.as_ref()),
             Cell::Count(count) => Value::from(*count),
             Cell::Amount(amount) => Value::from(amount.to_string()),
+            Cell::Single(amount) => Value::from(Shown(*amount).to_string()),
             Cell::Flag(flag) => Value::from(*flag),
             Cell::NotRecorded | Cell::None => Value::Null,
         }
@@ -64,6 +68,7 @@ impl<'a> Cell<'a> {
             Cell::Text(text) => text.to_string(),
             Cell::Count(count) => count.to_string(),
             Cell::Amount(amount) => amount.to_string(),
+            Cell::Single(amount) => Shown(*amount).to_string(),
             Cell::Flag(flag) => flag.to_string(),
             Cell::NotRecorded => NOT_RECORDED.to_owned(),
             Cell::None => String::new(),
@@ -86,6 +91,7 @@ impl<'a> Cell<'a> {
             }
             Cell::Count(count) => _ = write!(line, "{count}"),
             Cell::Amount(amount) => _ = write!(line, "{amount}"),
+            Cell::Single(amount) => _ = write!(line, "{}", Shown(*amount)),
             Cell::Flag(flag) => _ = write!(line, "{flag}"),
             Cell::NotRecorded => line.push_str(NOT_RECORDED),
             Cell::None => {}
@@ -107,6 +113,7 @@ fn push_json(cell: &Cell<'_>, text: &mut String) {
             }
         }
         Cell::Amount(amount) => _ = write!(text, "\"{amount}\""),
+        Cell::Single(amount) => _ = write!(text, "\"{}\"", Shown(*amount)),
         Cell::Count(count) => _ = write!(text, "{count}"),
         Cell::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
         Cell::NotRecorded | Cell::None => text.push_str("null"),

@@ -136,6 +136,19 @@ impl fmt::Display for Sum {
     }
 }
 
+/// One amount as [`Sum`] shows it, which most are shown as without being one.
+pub(super) struct Shown(pub(super) Decimal);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mantissa, scale) = (self.0.mantissa(), self.0.scale());
+        match u64::try_from(mantissa.unsigned_abs()) {
+            Ok(digits) => f.write_str(Shortly::scaled(mantissa < 0, digits, scale).text()),
+            Err(_) => Sum::from(self.0).fmt(f),
+        }
+    }
+}
+
 /// A short amount's text, written from its end: a year of fills has ten million of them.
 struct Shortly {
     bytes: [u8; 48],
@@ -158,6 +171,26 @@ impl Shortly {
         text.digit(&mut rest);
         while rest > 0 {
             text.digit(&mut rest);
+        }
+        if is_negative {
+            text.put(b'-');
+        }
+        text
+    }
+
+    /// Digits, of which so many stand behind the point.
+    fn scaled(is_negative: bool, mut digits: u64, mut scale: u32) -> Shortly {
+        let mut text = Shortly { bytes: [0; 48], begin: 48 };
+        while scale > 0 && digits.is_multiple_of(10) {
+            (digits, scale) = (digits / 10, scale.saturating_sub(1));
+        }
+        if scale > 0 {
+            (0..scale).for_each(|_| text.digit(&mut digits));
+            text.put(b'.');
+        }
+        text.digit(&mut digits);
+        while digits > 0 {
+            text.digit(&mut digits);
         }
         if is_negative {
             text.put(b'-');
@@ -215,6 +248,16 @@ mod tests {
         ] {
             assert_eq!(sum(amounts).to_string(), text);
         }
+        for amount in [
+            Decimal::MAX,
+            Decimal::MIN,
+            dec!(18446744073709551615),
+            dec!(-18446744073709551616),
+            dec!(-0.00),
+            dec!(1.50),
+        ] {
+            assert_eq!(Shown(amount).to_string(), Sum::from(amount).to_string());
+        }
         assert_eq!(Sum::product(dec!(60000.5), dec!(0.00001)).to_string(), "0.600005");
         assert_eq!(Sum::product(dec!(-3), dec!(0.5)).to_string(), "-1.5");
     }
@@ -234,6 +277,7 @@ mod tests {
             prop_assert_eq!(Sum::from(amounts[0]).to_decimal(), Some(amounts[0]));
             let shown = amounts[0].normalize();
             prop_assert_eq!(Sum::from(amounts[0]).to_string(), shown.to_string());
+            prop_assert_eq!(Shown(amounts[0]).to_string(), shown.to_string());
         }
     }
 }

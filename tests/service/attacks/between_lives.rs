@@ -15,7 +15,8 @@ fn risk(stand: &Stand) -> Value {
 
 /// A service that has read what is held, and has left word of that; it is gone in the next moment.
 fn killed() -> Stand {
-    let rules = WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\"").replace("drawdown = \"95\"", "drawdown = \"15\"");
+    let rules =
+        WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\"").replace("drawdown = \"95\"", "drawdown = \"15\"");
     let mut stand = Stand::up(Mode::Testnet, &rules);
     hold_covered(&stand, "BTC", "0.01");
     let word = stand.home().join("run/account");
@@ -62,7 +63,10 @@ fn an_answer_that_is_dated_ahead_traps_nobody() {
         until("newer reads", || (reads() >= before + times).then_some(()));
     };
     hold_covered(&stand, "BTC", "0.01");
-    stand.venue.control(&json!({"op": "fault", "on": "clearinghouseState", "kind": "early", "times": 1, "ms": 9_500})).unwrap();
+    stand
+        .venue
+        .control(&json!({"op": "fault", "on": "clearinghouseState", "kind": "early", "times": 1, "ms": 9_500}))
+        .unwrap();
     stand.without_feed();
     more(2);
     hold(&stand, "ETH", "0.4");
