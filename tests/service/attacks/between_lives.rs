@@ -1,5 +1,5 @@
-//! What moves while no life of the guard reads the account: money that goes is withdrawn or lost, and the next life tells which, by what
-//! the one before it has read last and what the venue says of fills.
+//! Money that goes while no life of the guard reads the account is withdrawn or lost, and the next life tells which, by what the one
+//! before it has read last and what the venue says of fills.
 
 use serde_json::{Value, json};
 
