@@ -28,5 +28,6 @@ pub mod shell;
 pub mod signature;
 pub mod sync;
 pub mod text;
+pub mod unsynced;
 
 pub(crate) use named_enum::named_enum;

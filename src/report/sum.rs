@@ -156,46 +156,43 @@ struct Shortly {
 }
 
 impl Shortly {
+    const EMPTY: Shortly = Shortly { bytes: [0; 48], begin: 48 };
+
     /// `parts` has [`SHORT_DECIMALS`] digits.
-    fn of(is_negative: bool, whole: u64, mut parts: u64) -> Shortly {
-        let mut text = Shortly { bytes: [0; 48], begin: 48 };
-        if parts > 0 {
-            let mut decimals = SHORT_DECIMALS;
-            while parts.is_multiple_of(10) {
-                (parts, decimals) = (parts / 10, decimals.saturating_sub(1));
-            }
-            (0..decimals).for_each(|_| text.digit(&mut parts));
-            text.put(b'.');
-        }
-        let mut rest = whole;
-        text.digit(&mut rest);
-        while rest > 0 {
-            text.digit(&mut rest);
-        }
-        if is_negative {
-            text.put(b'-');
-        }
-        text
+    fn of(is_negative: bool, whole: u64, parts: u64) -> Shortly {
+        let mut text = Self::EMPTY;
+        text.decimals(parts, SHORT_DECIMALS);
+        text.whole(is_negative, whole)
     }
 
     /// Digits, of which so many stand behind the point.
-    fn scaled(is_negative: bool, mut digits: u64, mut scale: u32) -> Shortly {
-        let mut text = Shortly { bytes: [0; 48], begin: 48 };
+    fn scaled(is_negative: bool, digits: u64, scale: u32) -> Shortly {
+        let mut text = Self::EMPTY;
+        let whole = text.decimals(digits, scale);
+        text.whole(is_negative, whole)
+    }
+
+    /// The point and so many of the last digits behind it, without zeros at the end; what is left of the digits.
+    fn decimals(&mut self, mut digits: u64, mut scale: u32) -> u64 {
         while scale > 0 && digits.is_multiple_of(10) {
             (digits, scale) = (digits / 10, scale.saturating_sub(1));
         }
         if scale > 0 {
-            (0..scale).for_each(|_| text.digit(&mut digits));
-            text.put(b'.');
+            (0..scale).for_each(|_| self.digit(&mut digits));
+            self.put(b'.');
         }
-        text.digit(&mut digits);
-        while digits > 0 {
-            text.digit(&mut digits);
+        digits
+    }
+
+    fn whole(mut self, is_negative: bool, mut rest: u64) -> Shortly {
+        self.digit(&mut rest);
+        while rest > 0 {
+            self.digit(&mut rest);
         }
         if is_negative {
-            text.put(b'-');
+            self.put(b'-');
         }
-        text
+        self
     }
 
     fn digit(&mut self, rest: &mut u64) {

@@ -72,6 +72,12 @@ impl FillsTold {
     /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
     pub(crate) fn forget_before(&mut self, venue_ms: u64) {
         self.missed.retain(|_, missed| missed.newest_ms >= venue_ms);
+        for missed in self.missed.values_mut() {
+            let before = missed.waiting.len();
+            missed.waiting.retain(|fill| fill.time >= venue_ms);
+            // One that begins where those ended is no proof any more that none is missing.
+            missed.is_more |= missed.waiting.len() < before;
+        }
         self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
     }
 }

@@ -88,8 +88,11 @@ fn fill(desk: &mut Desk, time: u64) {
 #[test]
 fn what_was_traded_between_both_lives_is_waited_for_no_longer() {
     // Of before the last read of the last life, between the lives, and of after the first read of this one.
-    for (ago_ms, halts) in [(2_001, false), (2_000, true), (1, true), (0, false)] {
+    for (ago_ms, is_full, halts) in
+        [(2_001, false, false), (2_000, false, true), (1, false, true), (1, true, true), (0, false, false)]
+    {
         let mut desk = begun();
+        desk.step(Input::DiskFull(is_full));
         knows(&mut desk, AccountMode::Standard);
         let time = desk.now - ago_ms + if ago_ms == 0 { 2_000 } else { 0 };
         reads(&mut desk, 4, dec!(9300), &json!([]));

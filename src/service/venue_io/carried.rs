@@ -2,7 +2,6 @@
 //! follow one another within a minute the later ones go by it: what is left of the minute's weight is then for the account itself.
 //! Failing to read or write it does no harm.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -13,8 +12,9 @@ use serde_json::Value;
 use super::last_account::LastAccount;
 use super::read_board::ReadBoard;
 use crate::base::clock::now_ms;
-use crate::base::files::{read_trusted, remove_leftovers, temporary_beside};
+use crate::base::files::{read_trusted, remove_leftovers};
 use crate::base::sync::lock;
+use crate::base::unsynced::replace_unsynced;
 use crate::guard::Input;
 use crate::home::{Config, Home};
 use crate::service::message::Message;
@@ -129,16 +129,14 @@ impl Carried {
     pub(in crate::service) fn save(&self) {
         self.last_account.save();
         let Some(text) = self.news() else { return };
-        let Ok(temporary) = temporary_beside(&self.path) else { return };
-        let bytes = serde_json::to_vec(&text).unwrap_or_default();
-        if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &self.path)).is_err() {
-            _ = fs::remove_file(&temporary);
-        }
+        _ = serde_json::to_vec(&text).map(|bytes| replace_unsynced(&self.path, &bytes));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;

@@ -1,7 +1,6 @@
 //! The account as a life has read it last, in a small file of the home. Cash that went while no life read it was withdrawn or lost, and
 //! the next life has to tell which. Failing to read or write it does no harm.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -10,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::clock::now_ms;
-use crate::base::files::{read_trusted, remove_leftovers, temporary_beside};
+use crate::base::files::{read_trusted, remove_leftovers};
 use crate::base::sync::lock;
+use crate::base::unsynced::replace_unsynced;
 use crate::guard::Input;
 use crate::home::{Config, Home};
 use crate::venue::info::{AccountMode, ClearinghouseState};
@@ -84,11 +84,7 @@ impl LastAccount {
     /// Replaces the file where something is new. It is not synced: what a power failure takes along is too old by the next start.
     pub(super) fn save(&self) {
         let Some(text) = lock(&self.news).take() else { return };
-        let Ok(temporary) = temporary_beside(&self.path) else { return };
-        let bytes = serde_json::to_vec(&text).unwrap_or_default();
-        if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &self.path)).is_err() {
-            _ = fs::remove_file(&temporary);
-        }
+        _ = serde_json::to_vec(&text).map(|bytes| replace_unsynced(&self.path, &bytes));
     }
 }
 
@@ -111,6 +107,8 @@ fn as_told(state: &ClearinghouseState) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use rust_decimal::dec;
 
     use super::*;

@@ -1,16 +1,16 @@
 //! The weight of the last minute in a small file of the home, so that the next life knows what this one spent: starts may
 //! follow each other within a minute, and the venue counts them as one. Failing to read or write it does no harm.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::carried::Carried;
 use crate::base::clock::{now_ms, steady_ms};
-use crate::base::files::{read_trusted, temporary_beside};
+use crate::base::files::read_trusted;
 use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
+use crate::base::unsynced::replace_unsynced;
 use crate::faults::{Faults, Step};
 use crate::home::Home;
 use crate::venue::weight::{Priority, info_weight};
@@ -115,12 +115,7 @@ impl SpentWeight {
     /// Replaces the file. It is not synced: what a power failure takes along is a minute old by the next start.
     fn write(&self, spent: impl Iterator<Item = (u64, Priority, u32)>) -> std::io::Result<()> {
         let text: String = spent.map(|(at_ms, by, weight)| format!("{at_ms} {weight} {}\n", by.name())).collect();
-        let temporary = temporary_beside(&self.path)?;
-        let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
-        if written.is_err() {
-            _ = fs::remove_file(&temporary);
-        }
-        written
+        replace_unsynced(&self.path, text.as_bytes())
     }
 }
 
@@ -134,6 +129,7 @@ pub fn note_key_check(home: &Home) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use super::*;

@@ -70,14 +70,14 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
     let mut told_ids = BTreeSet::new();
     let book = &step.guard.book;
     let new: Vec<Fill> = fills.into_iter().filter(|fill| !book.has_fill(fill) && told_ids.insert(fill.id())).collect();
+    if step.guard.risk.has_traded_between_lives(&new) {
+        // Cash that is gone since the last life may have been lost, whatever the disk takes.
+        step.guard.risk.traded(step.now_ms);
+    }
     if new.is_empty() || !can_record(step) {
         return;
     }
     let new = step.guard.book.chains.in_order(new);
-    if step.guard.risk.has_traded_between_lives(&new) {
-        // Cash that is gone since the last life may have been lost.
-        step.guard.risk.traded(step.now_ms);
-    }
     for fill in &new {
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, fill, is_late);

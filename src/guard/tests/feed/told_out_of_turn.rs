@@ -67,3 +67,19 @@ fn a_cancel_leaves_cover_for_what_filled_while_a_stop_fired() {
         assert_eq!(sizes.sum::<Decimal>(), kept, "{is_told} {is_backwards} {is_read}: {}", decided.event);
     }
 }
+
+/// One that waits for another is in the read that is of after it: where what is held comes to be as before it, it opens nothing again.
+#[test]
+fn a_fill_that_a_read_shows_waits_no_longer() {
+    let mut desk = desk();
+    let told = ["0.5", "2"].map(|start| fill(&desk, if start == "2" { 9_000 } else { 5 }, start, "0.1"));
+    fills(&mut desk, told[..1].to_vec());
+    desk.now += 5_000;
+    fills(&mut desk, told[1..].to_vec());
+    desk.hold("ETH", dec!(0.5));
+    desk.now += 100;
+    let next = fill(&desk, 5, "3", "0.1");
+    fills(&mut desk, vec![next]);
+    assert_eq!(desk.guard.view.position(ETH), dec!(0.5));
+    assert!(desk.guard.feed.told.is_missing(ETH));
+}
