@@ -98,7 +98,8 @@ pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>,
     for (asset, change) in changes {
         let Some(side) = side_of(guard, *asset, *change) else { continue };
         let judged = guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
-        note_one(guard, (*asset, side), judged);
+        let closed = guard.sent.closed_beside(read, &guard.view, (*asset, side), *change);
+        note_one(guard, (*asset, side), judged, closed);
     }
 }
 
@@ -113,16 +114,16 @@ pub(crate) fn note_filled(guard: &mut Guard, (asset, change): (u32, Decimal), oi
     let before = guard.watch.enlarged.get(&asset).filter(|(other, _)| *other == side);
     let mut all = before.map(|(_, by)| by.judged.clone()).unwrap_or_default();
     all.add(side, judged);
-    note_one(guard, (asset, side), all);
+    note_one(guard, (asset, side), all, Decimal::ZERO);
 }
 
 fn side_of(guard: &Guard, asset: u32, change: Decimal) -> Option<PositionSide> {
     PositionSide::of(guard.view.position(asset)).or_else(|| PositionSide::of(change))
 }
 
-fn note_one(guard: &mut Guard, (asset, side): (u32, PositionSide), judged: JudgedStops) {
+fn note_one(guard: &mut Guard, (asset, side): (u32, PositionSide), judged: JudgedStops, closed: Decimal) {
     let (told, most) = (guard.sent.told_entries(asset, side), guard.sent.may_yet_show(asset, side));
-    guard.watch.enlarged.insert(asset, (side, Enlarged { judged, told, most }));
+    guard.watch.enlarged.insert(asset, (side, Enlarged { judged, told, most, closed }));
 }
 
 /// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what

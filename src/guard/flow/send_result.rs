@@ -83,6 +83,7 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
         for (slot, order) in planned.action.orders().enumerate() {
             if let Status::Resting(oid) | Status::Filled(_, oid, _) = reply.status(slot) {
                 step.guard.book.sent.note_oid(oid, seq, order.cloid);
+                step.guard.view.note_oid(oid);
             }
         }
     }

@@ -13,6 +13,10 @@ use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
 
+/// Why a stop is not replaced for a moment.
+const BEING_GUESSED: &str = "a cancel is on its way of an order id that no order has yet, and the new stop may get that id; the stop \
+                             that covers the position stays; ask again in a moment";
+
 /// Refuses the child of a group, at its place, that is smaller than the group's entry. Whichever child fills first, the venue
 /// takes the others away: a small take profit would leave nearly all of the position without its stop. A stop without another
 /// beside it becomes as large as the entry.
@@ -66,6 +70,8 @@ pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: 
             let text = format!("a stop that covers a position cannot become {what}; close the position instead");
             Err(Veto::new(Code::StopLoosened, text))
         }
+        // It would get the next order id, and be gone with the old one.
+        None if guard.sent.may_cancel_next(&guard.view) => Err(Veto::new(Code::StopLoosened, BEING_GUESSED)),
         None => {
             if let Some(stop) = Stop::of(old) {
                 exposure.remove_stop(old.asset, old.is_buy, stop);

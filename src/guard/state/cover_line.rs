@@ -52,6 +52,8 @@ pub(crate) struct Enlarged {
     pub(crate) told: Option<Told>,
     /// As much as entries may have filled that no read has shown, told or not.
     pub(crate) most: Decimal,
+    /// How much was surely closed in the same moment.
+    pub(crate) closed: Decimal,
 }
 
 /// Where what was never covered may have its stop.
@@ -139,7 +141,8 @@ impl CoverLine {
             let has_grown = self.has_surely_grown(position);
             self.before.get_or_insert(Before { held, entry_px, parts, passed: Vec::new(), has_grown });
         }
-        if self.is_opened_anew(position) {
+        let is_anew = self.is_opened_anew(position);
+        if is_anew {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
@@ -151,8 +154,12 @@ impl CoverLine {
             // What was sent for less says nothing of where more may have its stop.
             self.sent_px = None;
         }
+        let grown = held.saturating_sub(self.held).max(Decimal::ZERO);
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
+        if !is_anew {
+            self.replace_farther(position.by.judged.beyond_growth(self.side, grown, position.by.closed));
+        }
         self.settle_judged(&[]);
     }
 
@@ -231,6 +238,21 @@ impl CoverLine {
         let there = least.saturating_sub(off)..=most.saturating_add(off);
         let is_there = now.held > self.held && added_px.is_some_and(|px| there.contains(&px));
         is_there || self.has_surely_grown(now)
+    }
+
+    /// Something was closed in the moment in which these filled, and nobody knows whether before them or after: the nearer of both
+    /// pictures holds, so they stand for as much of what was covered farther away.
+    fn replace_farther(&mut self, filled: Vec<LinePart>) {
+        for new in filled {
+            let mut left = new.size;
+            for part in self.parts.iter_mut().rev().filter(|part| self.side.nearer(new.px, part.px)) {
+                let gone = left.min(part.size);
+                (part.size, left) = (part.size.saturating_sub(gone), left.saturating_sub(gone));
+            }
+            self.parts.retain(|part| part.size > Decimal::ZERO);
+            let taken = LinePart { size: new.size.saturating_sub(left), ..new };
+            self.judged.add(self.side, JudgedStops::each((taken.size > Decimal::ZERO).then_some(taken)));
+        }
     }
 
     fn shrink_to(&mut self, held: Decimal) {

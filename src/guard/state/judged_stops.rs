@@ -3,7 +3,7 @@
 //! Several may fill before anything is read: each of them goes by its own, and the nearest are no further than they were for the
 //! sake of one that is farther.
 
-use crate::guard::state::cover::{LinePart, bound_parts, sort_parts, total_size};
+use crate::guard::state::cover::{LinePart, bound_parts, sort_parts, take_front, total_size};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
@@ -59,6 +59,21 @@ impl JudgedStops {
         }
         let mut nearest = self.clone();
         nearest.shrink_to(side, grown, &[]);
+        nearest
+    }
+
+    /// The nearest of those that are more than a position grew by, for so much at most: as much was closed in the same moment, and it
+    /// may have been what was there before.
+    pub(crate) fn beyond_growth(&self, side: PositionSide, grown: Decimal, most: Decimal) -> Vec<LinePart> {
+        let mut nearest = self.0.clone();
+        sort_parts(side, &mut nearest);
+        take_front(&mut nearest, grown);
+        let mut left = most;
+        nearest.iter_mut().for_each(|part| {
+            part.size = part.size.min(left);
+            left = left.saturating_sub(part.size);
+        });
+        nearest.retain(|part| part.size > Decimal::ZERO);
         nearest
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct View {
     pub(crate) orders_since_ms: Option<u64>,
     /// Orders of other markets, for the status only.
     pub(crate) foreign_orders: Vec<OpenOrder>,
+    /// The highest order id that anything told: the venue counts upwards, so a new order gets a higher one.
+    newest_oid: u64,
     /// Leverage settings with the time they were learnt.
     pub(crate) leverage: BTreeMap<u32, (Leverage, u64)>,
 }
@@ -336,6 +338,7 @@ impl View {
         let mut core = BTreeMap::new();
         self.foreign_orders.clear();
         for order in orders {
+            self.note_oid(order.oid);
             match self.universe.by_coin(&order.coin).map(|market| market.asset) {
                 Some(asset) => {
                     let known = self.orders.get(&order.oid);
@@ -359,6 +362,16 @@ impl View {
             }
         });
         Some(left.collect())
+    }
+
+    /// The venue has given this order id to something.
+    pub(crate) fn note_oid(&mut self, oid: u64) {
+        self.newest_oid = self.newest_oid.max(oid);
+    }
+
+    /// Whether an order that is placed now may get this id.
+    pub(crate) fn may_be_next(&self, oid: u64) -> bool {
+        oid > self.newest_oid
     }
 
     /// Takes in what the venue's answer told of a stop that a read shows now.

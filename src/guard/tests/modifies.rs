@@ -108,6 +108,28 @@ fn stop_loosened_is_any_change_that_weakens_a_covering_stop() {
     }
 }
 
+/// Whoever guesses the next order id could have the new stop cancelled, while the old one is gone.
+#[test]
+fn a_covering_stop_is_not_replaced_while_a_cancel_of_the_next_order_id_is_on_its_way() {
+    for (oid, passes) in [(2, true), (3, false), (u64::MAX, false)] {
+        let mut desk = held(dec!(0), vec![open_stop("ETH", "A", "1950", "1", 2), open("ETH", "B", "1900", "1", 1)]);
+        desk.hold("ETH", dec!(1));
+        let guess = json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]});
+        let guess = if oid == 2 { json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}]}) } else { guess };
+        let sent = desk.ask(guess);
+        let tighter = || modify(2, stop(ETH, false, "1960", "1"));
+        let asked = desk.ask(tighter());
+        if passes {
+            asked.reduces();
+            continue;
+        }
+        asked.vetoed("stop_loosened").says(&["no order has yet", "ask again"]);
+        let gone = json!([{"error": "Order was never placed, already canceled, or filled."}]);
+        desk.answer(sent.seq(), 0, statuses(gone));
+        desk.ask(tighter()).reduces();
+    }
+}
+
 #[test]
 fn a_stop_larger_than_its_position_may_shrink_to_it() {
     let ask = |size: &str| {

@@ -6,8 +6,9 @@ use rust_decimal::{Decimal, dec};
 use super::fixture::*;
 use crate::guard::Input;
 use crate::guard::effects::Effects;
-use crate::guard::state::cover::CoverSize;
+use crate::guard::state::cover::{CoverSize, LinePart};
 use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow, Told};
+use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::info::OpenOrder;
@@ -124,6 +125,30 @@ fn one_that_is_just_what_was_told_to_have_filled_is_another() {
         assert_eq!(kept(line.clone(), told(now(size, px, mark), size, px)), left, "{mark}");
         let another = told(now(size, px, mark), size - dec!(0.1), px);
         assert_eq!(kept(line, another), size, "another size was told of");
+    }
+}
+
+/// Something was told to have been closed in the moment in which entries filled: of what they opened stays what is nearer than what
+/// was there, however they came after one another.
+#[test]
+fn of_what_filled_while_something_was_closed_the_nearer_picture_holds() {
+    for (held, (filled_px, filled), closed, lines) in [
+        (3, (1990, 3), 0, &[(1990, 1), (1980, 2)][..]),
+        (3, (1990, 3), 1, &[(1990, 2), (1980, 1)]),
+        (3, (1990, 3), 2, &[(1990, 3)]),
+        // Farther away than what was there, it takes nothing of that.
+        (3, (1970, 3), 2, &[(1980, 2), (1970, 1)]),
+        (2, (1990, 1), 0, &[(1980, 2)]),
+        (2, (1990, 1), 1, &[(1990, 1), (1980, 1)]),
+        (1, (1990, 1), 2, &[(1990, 1)]),
+    ] {
+        let part = |(px, size): (u32, u32)| LinePart { px: px.into(), size: size.into() };
+        let judged = JudgedStops::each([part((filled_px, filled))]);
+        let by = Enlarged { judged, closed: Decimal::from(closed), ..Enlarged::default() };
+        let mut line = covered(dec!(2));
+        line.resize(&HeldNow { by, ..now(held.into(), dec!(2000), dec!(2000)) });
+        let lines: Vec<LinePart> = lines.iter().copied().map(part).collect();
+        assert_eq!(line.parts(Decimal::ZERO), lines, "{held} {filled_px} {filled} {closed}");
     }
 }
 

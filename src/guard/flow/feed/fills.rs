@@ -92,6 +92,7 @@ fn following(guard: &mut Guard, asset: u32) -> Option<(Fill, Decimal)> {
 /// Takes in one where it follows on what is known; whether it has opened or enlarged a position.
 fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool {
     let held = step.guard.position_told(asset);
+    step.guard.view.note_oid(fill.oid);
     if fill.start_position != held {
         on_missed(step, fill, (asset, held));
         return false;

@@ -24,6 +24,7 @@ pub(super) fn on_updates(step: &mut Step<'_>, updates: &[OrderUpdate]) {
     step.guard.feed.updated_ms = step.now_ms;
     for update in updates {
         let (oid, size) = (update.order.oid, update.order.sz);
+        step.guard.view.note_oid(oid);
         let is_open = RESTS.contains(&update.status.as_str());
         let known = step.guard.order(oid);
         let is_known = match known {

@@ -23,6 +23,12 @@ impl SentOrders {
         self.cancels.iter().any(names)
     }
 
+    /// Whether a cancel is on its way that takes whatever gets the next order id of the venue's.
+    pub(crate) fn may_cancel_next(&self, view: &View) -> bool {
+        let may = |cancel: &SentCancel| matches!(cancel.target, Target::Oid(oid) if view.may_be_next(oid));
+        self.cancels.iter().any(|cancel| cancel.accepted_ms.is_none() && may(cancel))
+    }
+
     /// The open orders of which [`Self::is_being_cancelled`] holds.
     pub(crate) fn being_cancelled<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
         let is_any = !self.cancels.is_empty();

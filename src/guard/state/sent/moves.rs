@@ -40,19 +40,21 @@ struct Cause {
     judged_px: Option<Decimal>,
     /// It closes no more than is held.
     is_closing: bool,
+    /// It would have closed more than was held.
+    is_whole: bool,
 }
 
 impl Cause {
     /// Something that closes and may have filled, and of which nobody told.
     fn untold(size: Decimal, source: Source) -> Self {
-        Self { size, source, is_told: false, judged_px: None, is_closing: true }
+        Self { size, source, is_told: false, judged_px: None, is_closing: true, is_whole: false }
     }
 
     /// An order that was sent.
     fn sent(order: &SentOrder, source: Source) -> Self {
         let judged_px = order.stop.filter(|_| !order.reduce_only).map(|stop| stop.px);
         let is_closing = order.reduce_only;
-        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing }
+        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing, is_whole: false }
     }
 
     /// An order that rested by the last reads, beside a position of so much, signed, of which a stop may be for the whole.
@@ -68,7 +70,7 @@ impl Cause {
     /// The same of a position of so much, signed: a stop that is larger than that closes all of it.
     fn of_position(self, held: Decimal) -> Self {
         let is_larger = self.size.is_sign_negative() != held.is_sign_negative() && self.size.abs() > held.abs();
-        if self.is_closing && is_larger { Self { size: -held, ..self } } else { self }
+        if self.is_closing && is_larger { Self { size: -held, is_whole: true, ..self } } else { self }
     }
 }
 
@@ -96,16 +98,10 @@ impl SentOrders {
         change: Decimal,
     ) -> JudgedStops {
         let opening = (asset, side.opening().is_buy(), false);
-        let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
         let is_side = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
         let is_its = |cause: &Cause| !cause.is_closing && is_side(cause);
-        let by_price = self.explanation(read, view, asset, change);
-        let before = before_it(view, asset, change);
-        let of_market = (asset, before);
-        let at_any_price = || self.fewest_of(&self.causes(read, view, of_market, true), read, of_market, change);
-        let causes = by_price.or_else(at_any_price);
         let entries: Vec<Cause> =
-            causes.into_iter().flat_map(|causes| told.clone().chain(causes)).filter(is_its).collect();
+            self.put_down_to(read, view, asset, change).into_iter().flatten().filter(is_its).collect();
         if !entries.is_empty() {
             let judged = |cause: &Cause| Some(LinePart { px: cause.judged_px?, size: cause.size.abs() });
             return JudgedStops::each(entries.iter().filter_map(judged));
@@ -120,6 +116,30 @@ impl SentOrders {
         let resting = resting.filter_map(|order| Some(LinePart { px: StopAt::of(order)?.px, size: order.size }));
         let sent = sent.filter_map(|order| Some(LinePart { px: order.stop?.px, size: order.unmoved().abs() }));
         JudgedStops::any(side, sent.chain(resting), change.abs())
+    }
+
+    /// How much closed before, or between, what else such a move comes to: the venue told of it, or it would have closed more than
+    /// was held and did not.
+    pub(crate) fn closed_beside(
+        &self,
+        read: Moment,
+        view: &View,
+        (asset, side): (u32, PositionSide),
+        change: Decimal,
+    ) -> Decimal {
+        let is_its = |cause: &Cause| cause.is_closing && (cause.is_told || cause.is_whole);
+        let closing = self.put_down_to(read, view, asset, change).into_iter().flatten().filter(is_its);
+        let closing = closing.filter(|cause| (cause.size > Decimal::ZERO) != side.opening().is_buy());
+        closing.fold(Decimal::ZERO, |sum, cause| sum.saturating_add(cause.size.abs()))
+    }
+
+    /// All that comes to a move together: by the prices that are known, or else whatever these are.
+    fn put_down_to(&self, read: Moment, view: &View, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
+        let of_market = (asset, before_it(view, asset, change));
+        let at_any_price = || self.fewest_of(&self.causes(read, view, of_market, true), read, of_market, change);
+        let causes = self.explanation(read, view, asset, change).or_else(at_any_price)?;
+        let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
+        Some(told.chain(causes).collect())
     }
 
     /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.

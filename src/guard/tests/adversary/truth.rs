@@ -184,15 +184,39 @@ impl Enlarged {
     }
 }
 
-/// The prices that positions were worth when an entry beside them was judged: what they gained since took none of the room
-/// that it was given. Of 100 SOL sold at 100 that are worth 9,950 there is room for 50 USDC more under a limit of 10,000; back
-/// at 100 both come to 10,050, and nobody has opened anything.
+/// What positions were worth when an entry beside them was judged: what they gained since took none of the room that it was
+/// given. Of 100 SOL sold at 100 that are worth 9,950 there is room for 50 USDC more under a limit of 10,000; back at 100 both come
+/// to 10,050, and nobody has opened anything. The same holds of what filled since: it was judged at what was paid for it.
 #[derive(Debug, Default)]
 pub(super) struct Valued {
     /// By the last entry of the same market.
-    of_position: BTreeMap<&'static str, Decimal>,
+    of_position: BTreeMap<&'static str, Worth>,
     /// By the last entry of any market.
-    of_exposure: BTreeMap<&'static str, Decimal>,
+    of_exposure: BTreeMap<&'static str, Worth>,
+}
+
+/// A position as it was when an entry was judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worth {
+    px: Decimal,
+    /// Signed.
+    held: Decimal,
+    cost: Decimal,
+}
+
+impl Worth {
+    /// What a position is worth now, USDC, at what it was then at most; what was added at what it cost at most.
+    fn of(self, books: &Books, coin: &str) -> Decimal {
+        let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
+        let mid = books.mid(coin);
+        let at_most = |size: Decimal, cost: Decimal, px: Decimal| cost.abs().min(size.abs() * mid.min(px));
+        let has_grown = self.held * size > Decimal::ZERO && size.abs() > self.held.abs();
+        if has_grown {
+            let added = at_most(size - self.held, cost - self.cost, Decimal::MAX);
+            return added + at_most(self.held, self.cost, self.px);
+        }
+        at_most(size, cost, self.px)
+    }
 }
 
 impl Valued {
@@ -200,18 +224,20 @@ impl Valued {
     pub(super) fn judged(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
         for other in COINS {
             let px = told.get(other).map_or(books.mid(other), |told| books.mid(other).min(*told));
-            self.of_exposure.insert(other, px);
+            let (held, cost) = books.positions.get(other).copied().unwrap_or_default();
+            let worth = Worth { px, held, cost };
+            self.of_exposure.insert(other, worth);
             if other == coin {
-                self.of_position.insert(other, px);
+                self.of_position.insert(other, worth);
             }
         }
     }
 
-    pub(super) fn of_position(&self, coin: &str) -> Option<Decimal> {
+    pub(super) fn of_position(&self, coin: &str) -> Option<Worth> {
         self.of_position.get(coin).copied()
     }
 
-    pub(super) fn of_exposure(&self, coin: &str) -> Option<Decimal> {
+    pub(super) fn of_exposure(&self, coin: &str) -> Option<Worth> {
         self.of_exposure.get(coin).copied()
     }
 }
@@ -229,12 +255,12 @@ pub(super) fn entries<'a>(books: &'a Books, coin: &'a str) -> impl Iterator<Item
 }
 
 /// What a market could come to hold, USDC, whichever of its orders fill: what closes may fill first. What is held counts at
-/// `judged_px` at most.
-pub(super) fn worst_notional(books: &Books, coin: &str, judged_px: Option<Decimal>) -> Decimal {
+/// what it was worth when the last entry was judged, at most.
+pub(super) fn worst_notional(books: &Books, coin: &str, judged: Option<Worth>) -> Decimal {
     let held = books.held(coin);
     let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
-    let paid = cost.checked_div(size).unwrap_or_default();
-    let value = held.abs() * judged_px.into_iter().fold(paid.min(books.mid(coin)), Decimal::min);
+    let value = cost.abs().min(size.abs() * books.mid(coin));
+    let value = judged.map_or(value, |worth| value.min(worth.of(books, coin)));
     let resting = |side: Side| -> Decimal {
         entries(books, coin).filter(|order| order.side == side).map(|order| order.sz * order.limit_px).sum()
     };
