@@ -76,6 +76,8 @@ pub enum Output {
     },
     /// Something to take in.
     Tell(Data),
+    /// A trade was told, and waits for what is read beside it: the account is worth a read of its own.
+    Traded,
     /// From now on these can be believed, and what is not among them cannot. Markets are not listed: a price is as old as
     /// when it was told last.
     Proved(BTreeSet<Topic>),

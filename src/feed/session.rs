@@ -202,8 +202,12 @@ impl Session {
             step.counts.untimely = step.counts.untimely.saturating_add(1);
         } else if self.stage == Stage::Live || may_come_first(&topic) {
             step.outputs.push(Output::Tell(data));
-        } else if !self.backlog.push(data, bytes) {
-            return Err("too much happened while the account was read");
+        } else {
+            // What is read beside a socket can wait for weight as long as a minute: no position stays bare for that.
+            step.outputs.extend(tells_of_trade(&data).then_some(Output::Traded));
+            if !self.backlog.push(data, bytes) {
+                return Err("too much happened while the account was read");
+            }
         }
         Ok(())
     }
@@ -228,6 +232,15 @@ impl Session {
             Some(life) => act(life),
             None => step.counts.unasked = step.counts.unasked.saturating_add(1),
         }
+    }
+}
+
+/// Whether a frame tells of something that was traded just now.
+fn tells_of_trade(data: &Data) -> bool {
+    match data {
+        Data::Fills(told) => !told.is_snapshot && !told.rows.is_empty(),
+        Data::Event(event) => !event.fills.is_empty() || event.liquidation.is_some(),
+        _ => false,
     }
 }
 

@@ -19,6 +19,8 @@ pub enum FeedNews {
     },
     /// A frame of the account.
     Told(Box<Data>),
+    /// A frame that waits for reads tells of a trade.
+    Traded,
     /// Prices of markets.
     Prices {
         /// Mark by coin.

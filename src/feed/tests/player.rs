@@ -65,6 +65,8 @@ pub(super) struct Player {
     pub(super) proved: BTreeSet<Topic>,
     pub(super) told: BTreeMap<Topic, u64>,
     pub(super) limits: Limits,
+    /// Trades that were told and wait.
+    pub(super) traded: usize,
     /// When the read of a socket's baseline ends.
     reading: Option<(u64, u64)>,
     is_read: bool,
@@ -88,6 +90,7 @@ impl Player {
             proved: BTreeSet::new(),
             told: BTreeMap::new(),
             limits,
+            traded: 0,
             reading: None,
             is_read: false,
             is_quiet: false,
@@ -187,6 +190,10 @@ impl Player {
                 assert!(!is_state || self.is_read, "before what it follows on");
                 self.told.insert(data.topic(), self.now_ms);
                 self.picture.tell(&data);
+            }
+            Output::Traded => {
+                assert_ne!(self.feed.stage(), Stage::Live, "then it is told");
+                self.traded += 1;
             }
             Output::Proved(proved) => {
                 assert!(proved.is_empty() || self.feed.stage() == Stage::Live);

@@ -34,6 +34,21 @@ fn rows_of_the_ledger_wait_for_no_read() {
     assert_ne!(player.feed.stage(), Stage::Live);
 }
 
+/// So are trades: what they open must not wait for what is read beside the socket. What a first frame shows was traded before.
+#[test]
+fn a_trade_that_waits_for_reads_is_told_of_at_once() {
+    let mut player = Player::new(1, IP_BUDGET, Trouble::default());
+    until(&mut player, 2_000, |player| player.feed.stage() == Stage::Reading);
+    let before = player.traded;
+    player.venue.trade(player.now_ms);
+    until(&mut player, 300, |player| player.traded > before);
+    until(&mut player, 2_000, Player::is_healthy);
+    let waited = player.traded;
+    player.venue.trade(player.now_ms);
+    player.run(1_000);
+    assert_eq!(player.traded, waited, "nothing waits any more");
+}
+
 #[test]
 fn a_healthy_feed_tells_everything_and_stays() {
     let mut player = healthy();

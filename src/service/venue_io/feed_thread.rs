@@ -199,6 +199,10 @@ impl FeedThread {
                 }
                 self.tell(FeedNews::Told(Box::new(data)))?;
             }
+            Output::Traded => {
+                self.cache.account_changed();
+                self.tell(FeedNews::Traded)?;
+            }
             Output::Proved(topics) => self.tell(FeedNews::Proved(topics))?,
         }
         Ok(None)

@@ -27,6 +27,7 @@ pub(crate) fn on_news(step: &mut Step<'_>, news: FeedNews) {
         FeedNews::Proved(topics) => step.guard.feed.proved = topics,
         FeedNews::Opened { socket } => baseline::begin(step, socket),
         FeedNews::Told(data) => on_told(step, *data),
+        FeedNews::Traded => step.effects.immediate.push(Command::Read(Read::AccountNow)),
         FeedNews::Prices { marks, mids, begun_ms } => prices::on_prices(step, &marks, &mids, begun_ms),
         FeedNews::Figures(figures) => step.guard.feed.figures = figures,
     }

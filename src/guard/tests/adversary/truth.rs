@@ -210,12 +210,13 @@ impl Worth {
         let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
         let mid = books.mid(coin);
         let at_most = |size: Decimal, cost: Decimal, px: Decimal| cost.abs().min(size.abs() * mid.min(px));
+        let whole = at_most(size, cost, self.px);
         let has_grown = self.held * size > Decimal::ZERO && size.abs() > self.held.abs();
         if has_grown {
             let added = at_most(size - self.held, cost - self.cost, Decimal::MAX);
-            return added + at_most(self.held, self.cost, self.px);
+            return whole.min(added + at_most(self.held, self.cost, self.px));
         }
-        at_most(size, cost, self.px)
+        whole
     }
 }
 
