@@ -11,6 +11,7 @@ use super::output::{report, say};
 use super::refusal::Refusal;
 use super::{kill_disk, waiting};
 use crate::base::shell::{place, word};
+use crate::guard::AlertCode;
 use crate::home::Home;
 use crate::record::status::Status;
 
@@ -139,8 +140,12 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
     match answer {
         Ok(status) if watcher.is_flat(&status) => report(&format!("flat: {}\n", left(&status)), done),
         Ok(status) => {
-            let alerts = status.alerts.iter().take(MOST_ALERTS).map(|alert| alert.text.clone());
-            let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
+            let hindrances = status.closing.as_ref().map_or(&[][..], |closing| &closing.hindrances).iter().cloned();
+            // That alert tells of these as well.
+            let others = status.alerts.iter().filter(|alert| alert.code != AlertCode::NotFlat.as_str());
+            let alerts = others.map(|alert| alert.text.clone());
+            let told = hindrances.chain(alerts).take(MOST_ALERTS);
+            let why: String = unknown(&status).into_iter().chain(told).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("{}{why}", not_flat(&status, seconds))))
         }
         Err(why) => {

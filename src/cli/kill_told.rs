@@ -97,7 +97,7 @@ impl Watcher {
     pub(super) fn is_flat(&self, status: &Status) -> bool {
         let since_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let is_fresh = |checked_ms: u64| status.at_ms.saturating_sub(checked_ms) < since_ms;
-        status.closing.is_some_and(|closing| closing.flat && closing.checked_ms.is_some_and(is_fresh))
+        status.closing.as_ref().is_some_and(|closing| closing.flat && closing.checked_ms.is_some_and(is_fresh))
     }
 
     /// The home of the guard that answers where this home's would, if another one does.
@@ -167,19 +167,19 @@ fn held(status: &Status) -> usize {
 /// What is held and what rests, as many as there are, and the TWAP orders that are known to run.
 pub(super) fn left(status: &Status) -> String {
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let twaps = status.closing.and_then(|closing| closing.twaps).filter(|count| *count > 0);
+    let twaps = status.closing.as_ref().and_then(|closing| closing.twaps).filter(|count| *count > 0);
     let twaps = twaps.map_or_else(String::new, |count| format!(", {}", many(count, "TWAP order")));
     format!("{}, {}{twaps}", many(held(status), "position"), many(status.open_orders.len(), "order"))
 }
 
 /// What keeps a guard that shows nothing held and nothing resting from calling it flat.
 pub(super) fn unknown(status: &Status) -> Option<String> {
-    match status.closing {
+    match &status.closing {
         None => Some(format!("the running guard is of version {}, which does not say when it is flat", status.version)),
         Some(closing) if closing.twaps.is_none() => Some("whether a TWAP order runs is not known".to_owned()),
         Some(Closing { flat: true, checked_ms: Some(checked_ms), .. }) => Some(format!(
             "it was flat at {}, and account and open orders were not both read since this command began; ask again",
-            iso(checked_ms)
+            iso(*checked_ms)
         )),
         Some(_) => None,
     }

@@ -20,13 +20,13 @@ codes! {
     BookDiffers = "book_differs",
     /// This machine's clock is over a second from the venue's; have it set, by NTP.
     ClockOff = "clock_off",
-    /// The day's loss is over 60% of its limit; decide whether the bot should go on.
+    /// The day's loss is over 60% of its limit; decide whether the bot should go on. Over once the halt of that limit fires, which tells more.
     DailyLossNear = "daily_loss_near",
     /// The venue said that something filled or is cancelled, or its live feed did, and does not show it; compare the account with its own page.
     Discrepancy = "discrepancy",
     /// The disk is nearly full; free space, or move closed days of the journal away.
     DiskLow = "disk_low",
-    /// The drawdown is over 60% of its limit; decide whether the bot should go on.
+    /// The drawdown is over 60% of its limit; decide whether the bot should go on. Over once the halt of that limit fires.
     DrawdownNear = "drawdown_near",
     /// What is left of a position is too small to be closed; close it at the venue's own page, or enlarge it there.
     Dust = "dust",

@@ -64,6 +64,7 @@ export function tiles(status, problems) {
 /** While the guard is lost nobody can say how it is, and nothing counts down. */
 export function unknown() {
   tile("t-health", "bad", "■ Not known", "the guard does not answer");
+  for (const none of ["no-positions", "no-orders"]) put(none, "Not known");
   for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
 }
 
@@ -73,7 +74,8 @@ function closed({ mode, positions: held, open_orders: resting, venue, closing })
   if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(venue.account_age_ms)} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
-  if (held.length + resting.length > 0) return [`Closing: ${left} left.`, age];
+  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
+  if (held.length + resting.length > 0) return [`Closing: ${left} left.${hindered}`, age];
   const { flat, twaps } = closing ?? {};
   if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
   return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat: ${left} when last read${twaps === null ? ", TWAP orders not read" : ""}.`, age];

@@ -164,7 +164,8 @@ export class Plot {
       set(this.svg, { "aria-label": "No equity is known yet" });
       return;
     }
-    const start = Math.min(shown[0].t, end - MINUTE_MS);
+    // A point of many minutes begins before it is drawn.
+    const start = Math.min(Math.max(shown[0].from ?? shown[0].t, end - this.span), end - MINUTE_MS);
     const left = Math.max(width < 480 ? 50 : 60, 14 + 6.3 * this.widest(shown));
     const right = width < 480 ? 64 : 78;
     const x = (t) => left + ((t - start) / (end - start)) * (width - left - right);

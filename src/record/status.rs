@@ -240,7 +240,7 @@ pub struct Left {
 }
 
 /// How far closing everything has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Closing {
     /// Whether it has ended: no position, no order and no TWAP order is left, by reads since the last close.
@@ -249,6 +249,10 @@ pub struct Closing {
     pub checked_ms: Option<u64>,
     /// TWAP orders that run; `null` where that is not known.
     pub twaps: Option<usize>,
+    /// What keeps it from ending, each in words and with a way out: what the venue said of the last close, and what the guard cannot
+    /// close at all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hindrances: Vec<String>,
 }
 
 /// An open order.

@@ -82,6 +82,24 @@ def test_what_was_seen_between_is_read_out(stand_of, monitor_of):
     expect(monitor.page.locator("#readout")).to_contain_text("equity 10,000.00 · from 9,800.50 to 10,100.25")
 
 
+def test_a_young_guard_is_drawn_from_its_first_minute_in_ninety_days_too(stand_of, monitor_of):
+    """One point holds it all there, and is drawn at its end: what came before must not be cut off."""
+    stand = stand_of("paper")
+    minute = now(stand)
+    leave(stand, some(minute - 16, minute - 1))
+    monitor = monitor_of(stand)
+    until_runs(monitor, 1)
+    for name in ("30 d", "90 d"):
+        monitor.page.get_by_text(name, exact=True).click()
+
+        def first_mark():
+            marks = monitor.page.locator("#plot svg text.tick[text-anchor=middle]").all_text_contents()
+            return marks and marks[0]
+
+        # Marks every few minutes, not every few seconds of the last one.
+        until("marks of minutes", lambda: first_mark() and len(first_mark()) == len("12:34"))
+
+
 def test_ninety_days_and_thirty_are_asked_for_as_they_are_shown(stand_of, monitor_of):
     stand = stand_of("paper")
     minute = now(stand)

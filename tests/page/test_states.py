@@ -105,7 +105,10 @@ def test_a_kill_that_does_not_get_flat(stand_of, monitor_of):
     monitor = monitor_of(stand)
     stand.venue.do("fault", on="exchange", kind="http_502", times=1_000_000)
     svc_guard(stand.guard.home, "kill", "--reason", "enough")
-    expect(monitor.page.locator("#notices")).to_contain_text("Closing: 1 position, 1 order left.")
+    notices = monitor.page.locator("#notices")
+    expect(notices).to_contain_text("Closing: 1 position, 1 order left. 0.4 of ETH stays: ")
+    expect(notices).to_contain_text("502")
+    expect(notices).to_contain_text("close it at the venue's own page if it lasts")
     stand.venue.do("clear")
     expect(monitor.page.locator("#notices")).to_contain_text("Flat: 0 positions, 0 orders.")
 
@@ -160,6 +163,9 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     expect(monitor.tile("health")).to_have_text("■ Not known")
     expect(monitor.page).to_have_title("■ LOST · svc-guard")
     assert monitor.is_grey()
+    # That nothing is held was known, and is no more.
+    for none in ("#no-positions", "#no-orders"):
+        expect(monitor.page.locator(none)).to_have_text("Not known")
     expect(monitor.page.locator("#h-positions .staletag")).to_be_visible()
     age = monitor.page.locator("#age")
     first = age.inner_text()

@@ -67,10 +67,20 @@ def test_a_send_that_the_venue_refused(stand_of, monitor_of):
     monitor = monitor_of(stand)
     stand.venue.do("fault", on="order", kind="error", times=1, text="Insufficient margin <now>.")
     decided = stand.bot.order("BTC", True, 0.01, 59800, GTC)["guard"]
-    told = monitor.rows("The venue did not take action")
+    told = monitor.rows("The venue did not take")
     expect(told).to_have_count(1)
-    expect(told).to_contain_text(f"of event {decided['seq']}")
-    expect(told).to_contain_text(f"of event {decided['seq']}: Insufficient margin <now>.")
+    expect(told).to_contain_text(f"did not take the order in BTC (event {decided['seq']}): Insufficient margin <now>.")
+
+
+def test_a_refusal_of_the_whole_and_what_became_of_an_order_name_it(stand_of, monitor_of):
+    stand = stand_of()
+    monitor = monitor_of(stand)
+    stand.venue.do("fault", on="order", kind="http_502", times=1)
+    seq = stand.bot.order("BTC", True, 0.01, 59800, GTC)["guard"]["seq"]
+    told = monitor.rows(f"the order in BTC (event {seq})")
+    expect(told.first).to_be_visible()
+    for text in told.all_inner_texts():
+        assert '{"' not in text and "action 0" not in text, text
 
 
 def test_money_is_told_in_words(stand_of, monitor_of):

@@ -2,8 +2,8 @@
 //! It is put on record each time that it comes to be so, for those who look at the status too late.
 
 use crate::guard::config::Mode;
-use crate::guard::flow::flatten;
 use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{flatten, hindrances};
 use crate::guard::state::guard::Guard;
 use crate::record::events::Flat;
 use crate::record::status::Closing;
@@ -23,7 +23,9 @@ pub(crate) fn closing(guard: &Guard, now_ms: u64) -> Option<Closing> {
     let checked_ms = times.map(|(account_ms, orders_ms)| account_ms.min(orders_ms));
     let is_after = checked_ms >= Some(guard.watch.flatten.reads_since_ms);
     let is_nothing_known = account.is_some() && twaps == Some(0) && !is_any_left(guard);
-    Some(Closing { flat: is_recent && is_after && is_nothing_known && flatten::is_flat(guard), checked_ms, twaps })
+    let flat = is_recent && is_after && is_nothing_known && flatten::is_flat(guard);
+    let hindrances = if flat { Vec::new() } else { hindrances::of_closing(guard) };
+    Some(Closing { flat, checked_ms, twaps, hindrances })
 }
 
 /// Whether anything is held, rests or runs, as far as is known.

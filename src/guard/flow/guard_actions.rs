@@ -5,6 +5,7 @@ use crate::guard::effects::Urgency;
 use crate::guard::flow::cover;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::dispatch::name_orders;
+use crate::guard::flow::hindrances;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
@@ -130,6 +131,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), 
         }
         let retry = step.guard.watch.retry_mut(order.asset);
         retry.record_attempt(order, &outcome, step.now_ms);
+        retry.note_failure(order.is_trigger(), hindrances::failure(ending, place));
         // One status for several orders says of none which of them was too small.
         if let (AttemptResult::Refused(text), SendResult::Answered(reply, _)) = (&outcome, ending)
             && !order.is_trigger()

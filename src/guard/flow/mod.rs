@@ -15,6 +15,7 @@ pub(crate) mod flatten;
 pub(crate) mod fresh_marks;
 pub(crate) mod guard_actions;
 pub(crate) mod held_position;
+pub(crate) mod hindrances;
 pub(crate) mod kill_switch;
 pub(crate) mod leverage_setting;
 pub(crate) mod make_room;

@@ -204,7 +204,10 @@ pub(crate) fn after_step(step: &mut Step<'_>) {
 
 /// Takes note of since when the account must be flat and is not known to be.
 fn note_unflat(step: &mut Step<'_>) {
-    let is_unflat = step.guard.must_be_flat() && step.guard.config.mode != Mode::Paper && !flatten::is_flat(step.guard);
-    let unflat_ms = &mut step.guard.watch.flatten.unflat_ms;
-    *unflat_ms = is_unflat.then(|| unflat_ms.unwrap_or(step.now_ms));
+    let must_be_flat = step.guard.must_be_flat() && step.guard.config.mode != Mode::Paper;
+    let is_unflat = must_be_flat && !flatten::is_flat(step.guard);
+    let has_foreign = must_be_flat && !step.guard.view.foreign_orders.is_empty();
+    let flatten = &mut step.guard.watch.flatten;
+    flatten.unflat_ms = is_unflat.then(|| flatten.unflat_ms.unwrap_or(step.now_ms));
+    flatten.foreign_ms = has_foreign.then(|| flatten.foreign_ms.unwrap_or(step.now_ms));
 }

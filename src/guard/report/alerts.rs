@@ -7,6 +7,7 @@ use crate::guard::flow::over_limit;
 use crate::guard::report::problems;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::risk_state::RiskState;
 use crate::record::status::Alert;
 
 /// An API wallet's end is told of this long before.
@@ -39,6 +40,28 @@ fn in_doubt(guard: &Guard, now_ms: u64) -> Option<Alert> {
          known; nothing is sent again"
     );
     Some(Alert { code: AlertCode::InDoubt.as_str().into(), about: None, text, since_ms: Some(since_ms) })
+}
+
+/// The limits of losses that are near, with since when; what the halt of one tells is no warning any more.
+fn near(guard: &Guard) -> Vec<(AlertCode, String, u64)> {
+    let Some(figures) = guard.known_equity().and_then(|equity| guard.risk.figures(equity, &guard.config)) else {
+        return Vec::new();
+    };
+    let losses = [
+        (AlertCode::DailyLossNear, "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
+        (AlertCode::DrawdownNear, "the drawdown", figures.drawdown, figures.drawdown_limit),
+    ];
+    let is_over = |code: AlertCode| match guard.risk.state {
+        RiskState::Active => false,
+        RiskState::HaltedForDay => code == AlertCode::DailyLossNear,
+        RiskState::DrawdownHalt => true,
+    };
+    let near = losses.into_iter().zip(guard.risk.near_ms).filter(|((code, ..), _)| !is_over(*code));
+    near.filter_map(|((code, what, loss, limit), since_ms)| {
+        let how = if loss >= limit { "has reached" } else { "is over 60% of" };
+        Some((code, format!("{what} {} {how} its limit {}", cents(loss), cents(limit)), since_ms?))
+    })
+    .collect()
 }
 
 /// What a person should look at although the service is well.
@@ -75,18 +98,8 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         named(AlertCode::Dust, Some(coin), text, None);
     }
     let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| named(code, None, text, since_ms);
-    let figures = guard.known_equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
-    let near = figures.iter().flat_map(|figures| {
-        [
-            (AlertCode::DailyLossNear, "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
-            (AlertCode::DrawdownNear, "the drawdown", figures.drawdown, figures.drawdown_limit),
-        ]
-    });
-    for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
-        if since_ms.is_some() {
-            let how = if loss >= limit { "has reached" } else { "is over 60% of" };
-            alert(code, format!("{what} {} {how} its limit {}", cents(loss), cents(limit)), since_ms);
-        }
+    for (code, text, since_ms) in near(guard) {
+        alert(code, text, Some(since_ms));
     }
     // Fewer than the guard needs itself are ill health, and told of there.
     if let Some(left) = guard.allowance.left().filter(|left| (KEPT_FOR_GUARD..ALLOWANCE_NEAR).contains(left)) {

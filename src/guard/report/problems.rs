@@ -4,7 +4,7 @@ use crate::base::amount::to_wire;
 use crate::base::moment::{span, utc};
 use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
-use crate::guard::flow::{discrepancies, signer};
+use crate::guard::flow::{discrepancies, hindrances, signer};
 use crate::guard::judge::admission::{halted, killed};
 use crate::guard::report::feed;
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
@@ -155,7 +155,12 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String
     bare.map(move |(asset, since_ms)| {
         let (coin, bare) = (guard.view.coin(*asset), to_wire(bare_size(guard, *asset)));
         let text = match &unread {
-            None => format!("{bare} of the position in {coin} has no stop"),
+            None => {
+                let why = guard.watch.retry(*asset).and_then(|retry| retry.failed_stop().or(retry.failed_close()));
+                let why = why
+                    .map_or_else(String::new, |why| format!(": {why}; close it at the venue's own page if it lasts"));
+                format!("{bare} of the position in {coin} has no stop{why}")
+            }
             Some(unread) => format!("whether {bare} of the position in {coin} has a stop is not known: {unread}"),
         };
         (coin, text, *since_ms)
@@ -226,10 +231,13 @@ fn allowance_low(guard: &Guard) -> Option<Alert> {
 
 /// Everything must be closed and is not.
 fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
-    let since_ms = guard.watch.flatten.unflat_ms.filter(|_| guard.must_be_flat())?.saturating_add(NOTICE_MS);
+    let flatten = &guard.watch.flatten;
+    let since_ms = flatten.unflat_ms.into_iter().chain(flatten.foreign_ms).min().filter(|_| guard.must_be_flat())?;
+    let since_ms = since_ms.saturating_add(NOTICE_MS);
     let all = |account: &AccountView| account.positions.len().saturating_add(account.unknown.len());
     let held = guard.view.account.as_ref().map(all);
-    let (orders, twaps) = (guard.view.orders.len(), guard.watch.flatten.twaps.running());
+    let orders = guard.view.orders.len().saturating_add(guard.view.foreign_orders.len());
+    let twaps = guard.watch.flatten.twaps.running();
     let left = match held {
         None => "the account was not read yet".to_owned(),
         Some(0) if orders == 0 && twaps == 0 => return None,
@@ -242,7 +250,9 @@ fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
             }
         }
     };
-    let text = format!("everything must be closed and is not: {left}; close it at the venue's own page if it lasts");
+    let why: String = hindrances::of_closing(guard).iter().map(|why| format!("; {why}")).collect();
+    let why = if why.is_empty() { "; close it at the venue's own page if it lasts" } else { &why };
+    let text = format!("everything must be closed and is not: {left}{why}");
     (now_ms > since_ms).then(|| Alert {
         code: AlertCode::NotFlat.as_str().into(),
         about: None,

@@ -52,14 +52,17 @@ pub(crate) struct Flatten {
     pub(crate) is_recorded: bool,
     /// Since when the account must be flat and is not known to be.
     pub(crate) unflat_ms: Option<u64>,
+    /// Since when orders rest meanwhile that the guard cannot cancel.
+    pub(crate) foreign_ms: Option<u64>,
     pub(crate) twaps: TwapWatch,
 }
 
 impl Flatten {
     /// Asks for a flatten event of its own.
     pub(crate) fn want(&mut self, reason: String, now_ms: u64) {
-        let (wanted, unflat_ms) = (Some((reason, now_ms)), self.unflat_ms);
-        *self = Self { wanted, of: self.of, unflat_ms, ..Self::default() };
+        let wanted = Some((reason, now_ms));
+        let Self { of, unflat_ms, foreign_ms, .. } = *self;
+        *self = Self { wanted, of, unflat_ms, foreign_ms, ..Self::default() };
     }
 
     /// Goes on with the rounds of an earlier life.

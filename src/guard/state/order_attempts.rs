@@ -66,6 +66,9 @@ pub(crate) struct RetryState {
     pub(crate) reads_since_ms: u64,
     /// What was found too small to be closed.
     pub(crate) dust: Option<Dust>,
+    /// Why the last stop and the last close came to nothing, for people.
+    failed_stop: Option<String>,
+    failed_close: Option<String>,
 }
 
 /// A position for which the venue would take no order.
@@ -198,6 +201,21 @@ impl RetryState {
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);
+    }
+
+    /// Takes note of why an order came to nothing, in words; of one that the venue took, of nothing any more.
+    pub(crate) fn note_failure(&mut self, is_stop: bool, why: Option<String>) {
+        *if is_stop { &mut self.failed_stop } else { &mut self.failed_close } = why;
+    }
+
+    /// Why the last stop came to nothing, if it did.
+    pub(crate) fn failed_stop(&self) -> Option<&str> {
+        self.failed_stop.as_deref()
+    }
+
+    /// Why the last close came to nothing, if it did.
+    pub(crate) fn failed_close(&self) -> Option<&str> {
+        self.failed_close.as_deref()
     }
 
     /// Whether an order was refused for want of room a moment ago, and none was had since.

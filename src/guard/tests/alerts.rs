@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::json;
 
 use super::fixture::*;
-use super::halting::{desk, explain};
+use super::halting::{self, desk, explain};
 use super::settling;
 use crate::base::moment::utc;
 use crate::guard::{AlertCode, Effects, Guard, Input, Mode};
@@ -127,6 +127,50 @@ fn a_position_whose_stops_cannot_be_read_is_not_said_to_have_none() {
     desk.step(Input::ActsFor(None));
     held_for(&mut desk, 7_000);
     assert!(text(&desk, "uncovered").ends_with("is not known: the open orders were not read since the start"));
+}
+
+/// Nor without the venue's words on it, where it has said any.
+#[test]
+fn a_position_whose_stop_the_venue_refuses_is_told_of_with_its_words() {
+    let mut desk = Desk::live();
+    let effects = desk.step(Input::Tick);
+    assert!(sends(&effects).is_empty());
+    desk.positions.insert("ETH", dec!(1));
+    let mut intent = None;
+    for _ in 0..7 {
+        desk.now += 1_000;
+        for effects in [desk.read_mids(desk.now), desk.read_account(desk.now), desk.read_orders(desk.now)] {
+            intent = sends(&effects).first().map(|send| send.intent).or(intent);
+        }
+        let refusal = json!({"status": "err", "response": "Too many cumulative requests sent."});
+        intent.take().into_iter().for_each(|intent| drop(desk.answer(intent, 0, refusal.clone())));
+    }
+    let told = text(&desk, "uncovered");
+    assert!(told.starts_with("1 of the position in ETH has no stop: the venue says"), "{told}");
+    assert!(
+        told.contains("Too many cumulative requests sent.") && told.contains("close it at the venue's own page"),
+        "{told}"
+    );
+}
+
+/// Of what has fired nobody is warned; of the other limit as before.
+#[test]
+fn a_halt_ends_the_warning_of_its_limit() {
+    let codes = |desk: &Desk| -> Vec<String> {
+        let status = desk.guard.status_json(desk.now, (0, 0));
+        let alerts = status["alerts"].as_array().unwrap().clone();
+        alerts.iter().map(|alert| alert["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let near = |desk: &Desk| ["daily_loss_near", "drawdown_near"].map(|code| codes(desk).contains(&code.to_owned()));
+    for (left, fired, nears) in [
+        (dec!(9600), "active", [true, false]),
+        (dec!(9000), "halted_for_day", [false, true]),
+        (dec!(8400), "stopped", [false, false]),
+    ] {
+        let mut desk = halting::desk();
+        halting::lose(&mut desk, left);
+        assert_eq!((halting::state(&desk).as_str(), near(&desk)), (fired, nears), "{left}");
+    }
 }
 
 /// Nothing can be sent before it is known for whom.

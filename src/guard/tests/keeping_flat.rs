@@ -22,7 +22,7 @@ fn alerts(desk: &Desk) -> Vec<String> {
 }
 
 /// Lets `ms` pass in which everything is read, and gives all that came of it.
-fn pass(desk: &mut Desk, ms: u64) -> Effects {
+pub(super) fn pass(desk: &mut Desk, ms: u64) -> Effects {
     desk.now += ms;
     let mut all = Effects::default();
     for more in [desk.read_mids(desk.now), desk.read_account(desk.now), desk.read_orders(desk.now)] {
@@ -38,7 +38,7 @@ fn asks_for_twaps(effects: &Effects) -> bool {
 }
 
 /// The events of closes among what came, with their place in time.
-fn closes(effects: &Effects) -> Vec<u64> {
+pub(super) fn closes(effects: &Effects) -> Vec<u64> {
     let is_close = |event: &Value| event["action"]["orders"][0]["t"]["limit"]["tif"] == "Ioc";
     of_kind(effects, "intent")
         .iter()
@@ -48,7 +48,7 @@ fn closes(effects: &Effects) -> Vec<u64> {
 }
 
 /// A killed desk with one position, and the event and place of its close.
-fn killed(size: Decimal) -> (Desk, u64) {
+pub(super) fn killed(size: Decimal) -> (Desk, u64) {
     let mut desk = Desk::live();
     desk.orders = vec![open_stop("ETH", "A", "1970", "1000", 1)];
     desk.hold("ETH", size);
@@ -74,7 +74,7 @@ fn twaps_are_read_until_none_runs_and_again_and_again_after() {
 }
 
 /// Lets everything be closed: what the guard sends is done, and nothing is left.
-fn come_to_rest(desk: &mut Desk) {
+pub(super) fn come_to_rest(desk: &mut Desk) {
     come_to_rest_telling(desk, &mut Vec::new());
 }
 

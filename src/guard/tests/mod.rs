@@ -42,6 +42,7 @@ mod halting;
 mod head;
 mod headroom;
 mod held_back;
+mod hindrances;
 mod if_away;
 mod in_flight;
 mod keeping_flat;

@@ -59,7 +59,7 @@ fn status(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         at_ms: known.at_ms,
         equity: known.equity,
         risk: &known.risk,
-        closing: known.closing,
+        closing: known.closing.clone(),
         alerts: &known.alerts,
         venue: &known.venue,
     });

@@ -113,7 +113,7 @@ impl Watch {
             }
             return;
         }
-        match status.closing {
+        match &status.closing {
             Some(closing) if closing.flat => {
                 self.flat_again(closing.checked_ms.unwrap_or(status.at_ms), status.equity, status.at_ms);
             }
@@ -130,7 +130,7 @@ impl Watch {
         let happened = format!("0 positions, 0 orders, checked at {}.{equity}", utc(read_ms));
         let did = format!("Closed because of: {}", flattening.why);
         let notice = Notice::once("status", "flat", Severity::Critical, "Flat");
-        let todo = "Nothing is open. Nothing new is opened while the halt lasts.";
+        let todo = "Nothing is open. Nothing new is opened while the kill switch or halt lasts.";
         self.tell(notice.words(happened, did, todo).at(at_ms));
     }
 
@@ -168,7 +168,7 @@ impl Watch {
 }
 
 fn is_any_left(status: &Status) -> bool {
-    let twaps = status.closing.and_then(|closing| closing.twaps);
+    let twaps = status.closing.as_ref().and_then(|closing| closing.twaps);
     let is_unknown = status.alerts.iter().any(|alert| alert.code == UNKNOWN_POSITION);
     !status.positions.is_empty() || !status.open_orders.is_empty() || twaps.is_some_and(|count| count > 0) || is_unknown
 }

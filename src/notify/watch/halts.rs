@@ -59,7 +59,7 @@ impl Watch {
         let figures = details.cloned().unwrap_or_default();
         let amount = |text: &Option<String>| text.as_deref().map_or_else(|| "not known".to_owned(), shown);
         let closes = if self.guard.sends() {
-            "Every order is cancelled and every position closed. "
+            "The guard cancels every order and closes every position; you are told when the account is flat. "
         } else {
             "Paper mode: nothing is sent. "
         };

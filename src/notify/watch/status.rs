@@ -7,6 +7,7 @@ use rust_decimal::{Decimal, dec};
 use super::Watch;
 use super::alert_words::DECIDE;
 use super::commands::Guard;
+use crate::base::amount::cents;
 use crate::base::moment::utc;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown};
@@ -49,7 +50,9 @@ impl Watch {
         self.alerts(status);
         self.closing(status);
         self.wallet(status);
-        status.headroom.iter().filter(|row| row.unit != "times").for_each(|row| self.limit(row, now_ms));
+        let rows =
+            status.headroom.iter().filter(|row| row.unit != "times" && !is_halted_by(&status.risk.state, &row.rule));
+        rows.for_each(|row| self.limit(row, now_ms));
         self.weight(&status.venue, now_ms);
     }
 
@@ -141,7 +144,8 @@ impl Watch {
         }
         let coin = row.coin.as_ref().map_or_else(String::new, |coin| format!(" in {}", shown(coin)));
         let unit = if row.unit == "usdc" { "USDC" } else { "orders" };
-        let happened = format!("{}{coin}: {used} of {limit} {unit} are used.", shown(&row.rule));
+        let amount = |amount: Decimal| if row.unit == "usdc" { cents(amount) } else { amount.to_string() };
+        let happened = format!("{}{coin}: {} of {} {unit} are used.", shown(&row.rule), amount(used), amount(limit));
         let notice = Notice::once("status", "limit_near", Severity::Info, "A limit is nearly used");
         let (did, todo) = match row.rule.as_ref() {
             "daily_loss" => (beyond_loss(self.guard.sends(), "until the UTC day ends"), DECIDE),
@@ -165,4 +169,9 @@ impl Watch {
             self.begin(notice.words(happened, did, todo).at(now_ms));
         }
     }
+}
+
+/// Whether the halt of this rule's limit lasts in this state of the risk: then nothing is near any more.
+fn is_halted_by(state: &str, rule: &str) -> bool {
+    rule == "daily_loss" && state != "active" || rule == "drawdown" && state == "stopped"
 }

@@ -224,6 +224,25 @@ fn a_limit_nearly_used_is_told_when_it_was_well_below_before() {
     assert_eq!(told(&mut watch), ["weight_spent begins", "weight_spent over"]);
 }
 
+/// The halt that its limit fired has told more.
+#[test]
+fn a_limit_whose_halt_lasts_is_not_nearly_used() {
+    for (state, rule, is_told) in [
+        ("active", "daily_loss", true),
+        ("halted_for_day", "daily_loss", false),
+        ("halted_for_day", "drawdown", true),
+        ("stopped", "daily_loss", false),
+        ("stopped", "drawdown", false),
+    ] {
+        let mut watch = watch();
+        let row = json!({"rule": rule, "unit": "usdc", "used": "608.418114", "limit": "400"});
+        watch.status(&status(json!({"risk": {"state": state}, "headroom": [row]})));
+        let near: Vec<Notice> = watch.take().into_iter().filter(|notice| notice.code == "limit_near").collect();
+        assert_eq!(near.len(), usize::from(is_told), "{state} {rule}");
+        assert!(near.iter().all(|notice| notice.happened.contains("608.42 of 400.00 USDC")), "{near:?}");
+    }
+}
+
 /// A status that was made before an event says nothing about what that began.
 #[test]
 fn a_status_of_before_ends_nothing_that_an_event_has_just_begun() {

@@ -330,3 +330,11 @@ fn a_fill_that_answer_and_feed_tell_of_counts_once() {
         assert_eq!(decided.forward()["orders"][0]["r"] == json!(true), is_exit, "{size}: {}", decided.event);
     }
 }
+
+/// The frame itself waits, and what it opened must not.
+#[test]
+fn a_trade_that_waits_has_the_account_read_now() {
+    let mut desk = desk();
+    tell(&mut desk, FeedNews::Opened { socket: 3 });
+    assert_eq!(reads(&tell(&mut desk, FeedNews::Traded)), [&Read::AccountNow]);
+}

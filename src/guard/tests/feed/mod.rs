@@ -268,14 +268,6 @@ fn what_waits_in_a_new_socket_comes_after_reads_that_began_since() {
     assert!(!is_read(&fills_read(&mut desk, now_ms)), "once");
 }
 
-/// The frame itself waits, and what it opened must not.
-#[test]
-fn a_trade_that_waits_has_the_account_read_now() {
-    let mut desk = desk();
-    tell(&mut desk, FeedNews::Opened { socket: 3 });
-    assert_eq!(reads(&tell(&mut desk, FeedNews::Traded)), [&Read::AccountNow]);
-}
-
 /// A trade between two sockets, of which the account shows nothing any more: what the cash moved by meanwhile may be its loss.
 #[test]
 fn what_was_traded_between_two_sockets_is_read() {

@@ -1,0 +1,50 @@
+//! What keeps everything from being closed, as people are told of it.
+
+use rust_decimal::dec;
+use serde_json::json;
+
+use super::fixture::*;
+use super::keeping_flat::{closes, come_to_rest, killed, pass};
+use crate::guard::Input;
+
+fn hindrances(desk: &Desk) -> Vec<String> {
+    let closing = desk.guard.status_json(desk.now, (1_200, 0))["closing"].clone();
+    serde_json::from_value(closing.get("hindrances").cloned().unwrap_or(json!([]))).unwrap()
+}
+
+/// With the venue's own words and a way out, at once: not only once it lasts.
+#[test]
+fn a_close_that_the_venue_refuses_is_told_of_until_one_is_taken() {
+    let (mut desk, seq) = killed(dec!(1));
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    assert_eq!(hindrances(&desk), [""; 0]);
+    desk.answer(seq, 0, json!({"status": "err", "response": "User or API Wallet 0xa9 does not exist."}));
+    let told = hindrances(&desk);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("1 of ETH stays: ") && told[0].contains("API Wallet 0xa9 does not exist."), "{told:?}");
+    assert!(told[0].contains("at the venue's own page"), "{told:?}");
+    desk.now = NOW + 10_001;
+    let problems = desk.guard.problems(desk.now);
+    assert!(problems.iter().any(|text| text.contains("is not: 1 position") && text.contains(&told[0])), "{problems:?}");
+    let again = closes(&pass(&mut desk, 10_000)).pop().unwrap();
+    desk.answer(again, 0, statuses(json!([{"filled": {"totalSz": "0.5", "avgPx": "2000", "oid": 9}}])));
+    assert_eq!(hindrances(&desk), [""; 0]);
+}
+
+/// An order of a spot pair or of a builder's market: the account is not flat with it, and only a person ends it.
+#[test]
+fn an_order_that_cannot_be_cancelled_here_is_told_of() {
+    for (orders, words) in [(1, "an order of @107"), (2, "2 orders of @107")] {
+        let (mut desk, _) = killed(dec!(1));
+        desk.step(Input::Twaps(Ok(Vec::new())));
+        come_to_rest(&mut desk);
+        desk.orders = (0..orders).map(|oid| open("@107", "B", "1", "3", 70 + oid)).collect();
+        pass(&mut desk, 1);
+        let told = hindrances(&desk);
+        assert!(told.len() == 1 && told[0].starts_with(words) && told[0].contains("venue's own page"), "{told:?}");
+        pass(&mut desk, 10_001);
+        let problems = desk.guard.problems(desk.now);
+        assert!(problems.iter().any(|text| text.contains(&told[0])), "{problems:?}");
+        assert_eq!(desk.guard.status_json(desk.now, (1_200, 0))["closing"]["flat"], false);
+    }
+}
