@@ -25,3 +25,18 @@ fn a_kill_that_cannot_close_is_ill_health_until_it_has() {
     until("the alert to end", || (!has_alert(&stand)).then_some(()));
     until("good health", || (stand.get("/healthz").status == 200).then_some(()));
 }
+
+/// Of what the guard cannot close, and of what the venue refuses, whoever waits hears with the way out, before any alert.
+#[test]
+fn who_waits_for_a_kill_hears_why_it_is_not_flat() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.venue.control(&json!({"op": "foreign_order", "coin": "@107", "px": "1", "sz": "3"})).unwrap();
+    hold_covered(&stand, "ETH", "0.4");
+    fault(&stand, "exchange", "error", 1_000_000, "User or API Wallet 0xa9 does not exist.");
+    let told = run_with(&stand.home(), &["kill", "--reason", "enough", "--wait", "4"], "");
+    assert_eq!(told.status.code(), Some(1), "{told:?}");
+    let text = String::from_utf8_lossy(&told.stderr).into_owned();
+    for part in ["1 position", "an order of @107", "0.4 of ETH stays", "does not exist", "venue's own page"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
