@@ -33,6 +33,8 @@ def test_a_daily_loss_stop(stand_of, monitor_of):
     expect(monitor.page.locator("#icon")).to_have_attribute("href", "/monitor/icon-bad.svg")
     expect(monitor.page).to_have_title("■ HALTED · testnet · svc-guard")
     expect(monitor.rows("Closing everything: daily loss stop").first).to_be_visible()
+    # The halt tells more than the warning did.
+    expect(monitor.page.locator("#alerts")).not_to_contain_text("daily loss near")
     expect(monitor.page.locator("#headroom li").first).to_contain_text("■ reached")
 
 
@@ -77,6 +79,20 @@ def test_what_is_to_be_typed(stand_of, monitor_of):
         expect(notice).to_contain_text(f"run {sudo}SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home {home} {resume}{more}")
     told.update(mode="testnet", kill_file="/home/me/g/kill")
     expect(notice).to_contain_text("run svc-guard --home /home/me/g journal-resume --mode testnet --note TEXT and started")
+
+
+def test_a_command_in_an_alert_stands_there_as_one(stand_of, monitor_of):
+    stand = stand_of("paper")
+    alert = {"code": "api_wallet_expiring", "about": None, "text": "it ends; give its key with `svc-guard key replace`, and restart", "since_ms": None}
+
+    def handle(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "alerts": [alert]})
+
+    monitor = monitor_of(stand, before=lambda page: page.route("**/guard/status", handle))
+    told = monitor.page.locator("#alerts li")
+    expect(told).to_contain_text("give its key with svc-guard key replace, and restart")
+    expect(told.locator("code")).to_have_text("svc-guard key replace")
 
 
 def test_a_pulled_kill_switch(stand_of, monitor_of):
