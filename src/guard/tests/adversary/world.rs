@@ -328,6 +328,8 @@ impl World {
                 self.told.unheard.remove(&(*intent, *index));
                 self.told.heard_ms = self.now;
             }
+            // So does the venue's word on an order that had no answer.
+            Input::OrderStatus { answer: Some(_), .. } => self.told.heard_ms = self.now,
             Input::Mids { mids, begun_ms } if *begun_ms >= self.told.mids_ms => {
                 self.told.mids_ms = *begun_ms;
                 self.mids.clone_from(mids);
