@@ -1,7 +1,7 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
 import { COMMAND, byId, keep, make, put, set, terms } from "./dom.js";
-import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
+import { capital, clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
@@ -74,7 +74,7 @@ function closed({ mode, positions: held, open_orders: resting, venue, closing })
   if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(venue.account_age_ms)} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
-  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
+  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${capital(clip(why, 300))}.`).join("");
   if (held.length + resting.length > 0) return [`Closing: ${left} left.${hindered}`, age];
   const { flat, twaps } = closing ?? {};
   if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];

@@ -69,6 +69,7 @@ export function percent(part, whole, signed = false) {
 }
 
 /** How many there are of something. */
+export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 export const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** A number to draw with; null where none is known. */

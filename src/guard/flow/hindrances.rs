@@ -35,8 +35,8 @@ pub(crate) fn of_closing(guard: &Guard) -> Vec<String> {
         *count = count.saturating_add(1);
     }
     let foreign = foreign.into_iter().map(|(coin, count)| {
-        let orders = if count == 1 { "an order".to_owned() } else { format!("{count} orders") };
-        format!("{orders} of {coin}, no core perp, cannot be cancelled here: do it at the venue's own page")
+        let (orders, them) = if count == 1 { ("an order".to_owned(), "it") } else { (format!("{count} orders"), "them") };
+        format!("{orders} of {coin}, no core perp, cannot be cancelled here: cancel {them} at the venue's own page")
     });
     let account = guard.view.account.iter();
     let unknown = account.clone().flat_map(|account| account.unknown.keys()).map(|coin| {

@@ -27,7 +27,7 @@ pub enum NotTheAgent {
     OfAnother(Address, Address, Address),
     /// It is no API wallet (the key's address, what the venue calls it).
     #[error(
-        "{0} is no API wallet: the venue knows it as {1}; approve it there for the account, then try again; but never a bot's client key, which would trade past the guard then"
+        "{0} is no API wallet: the venue knows it as {1}; approve it there for the account, then try again (testnet and mainnet each know their own wallets); but never a bot's client key, which would trade past the guard then"
     )]
     NoAgent(Address, &'static str),
     /// Its approval has ended (the key's address, when, in UTC ms).
