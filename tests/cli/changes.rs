@@ -184,7 +184,10 @@ fn a_key_that_is_refused_changes_nothing() {
     let nobody = Place::with(&venue("{\"role\":\"missing\"}"));
     succeeded(&nobody.run(&init(&["--network", "testnet", "--no-key"])));
     let before = nobody.listing();
-    refused(&nobody.run_with(&["key", "replace", "--key-stdin"], FAKE_KEY), "testnet and mainnet each know their own wallets");
+    refused(
+        &nobody.run_with(&["key", "replace", "--key-stdin"], FAKE_KEY),
+        "testnet and mainnet each know their own wallets",
+    );
     refused(&nobody.run_with(&["key", "replace", "--key-stdin"], "0x12"), "4 hex digits");
     assert!(nobody.listing() == before);
     nobody.refuses(&["key", "replace"], "--key-stdin");

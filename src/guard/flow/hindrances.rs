@@ -35,7 +35,8 @@ pub(crate) fn of_closing(guard: &Guard) -> Vec<String> {
         *count = count.saturating_add(1);
     }
     let foreign = foreign.into_iter().map(|(coin, count)| {
-        let (orders, them) = if count == 1 { ("an order".to_owned(), "it") } else { (format!("{count} orders"), "them") };
+        let (orders, them) =
+            if count == 1 { ("an order".to_owned(), "it") } else { (format!("{count} orders"), "them") };
         format!("{orders} of {coin}, no core perp, cannot be cancelled here: cancel {them} at the venue's own page")
     });
     let account = guard.view.account.iter();

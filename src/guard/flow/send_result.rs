@@ -8,7 +8,7 @@ use crate::guard::flow::{
     guard_actions, leverage_setting, regroup, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
 };
 use crate::guard::input::SendOutcome;
-use crate::guard::judge::cancel;
+use crate::guard::judge::{cancel, stop_loosened};
 use crate::guard::state::cover::side_covered;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
@@ -59,6 +59,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let next = skip_cancelled(step, &intent, seq, next);
     let next = next.filter(|next| !is_too_late(step, &intent, ended.key, *next));
     let next = next.filter(|next| !takes_cover(step, &intent, ended.key, *next));
+    let next = next.filter(|next| !loosens_stop(step, &intent, ended.key, *next));
     let next = regroup::together(step, seq, &intent, next);
     let next = next.filter(|next| !would_bare(step.guard, &intent, seq, *next));
     if let Some(key) = intent.settles {
@@ -277,6 +278,17 @@ fn takes_cover(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
         fail_parts_after(step, intent, key, text);
     }
     is_more
+}
+
+/// Whether the next action replaces a stop that covers a position by now, and may not: it covered nothing when that was decided on.
+fn loosens_stop(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: usize) -> bool {
+    let planned = intent.actions.get(next).filter(|planned| planned.role == Role::Forward);
+    let loosens = planned.is_some_and(|planned| stop_loosened::loosens(step.guard, &planned.action));
+    if loosens {
+        let text = "not sent: the stop that this replaces covers a position by now; ask again";
+        fail_parts_after(step, intent, key, text);
+    }
+    loosens
 }
 
 /// Whether the next action takes the guard's stop away while a client's cancel is about to take, or has taken, the one that

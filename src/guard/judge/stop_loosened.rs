@@ -1,5 +1,6 @@
 //! `stop_loosened`: a stop that covers a position may only become a tighter or larger one.
 
+use super::order_unknown;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
@@ -9,7 +10,7 @@ use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
-use crate::venue::action::{Grouping, OrderAction};
+use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
 
@@ -33,6 +34,21 @@ pub(crate) fn check_child(action: &OrderAction, place: usize) -> Result<(), Veto
          position's stop when it fills; give it the same size, or place it by itself once the entry has filled"
     );
     Err(Veto::new(Code::StopLoosened, text))
+}
+
+/// Whether modifies that were decided on some time ago would leave a position with a wider, smaller or no stop by now: what they
+/// replace may have covered nothing then.
+pub(crate) fn loosens(guard: &Guard, action: &Action) -> bool {
+    let modifies = match action {
+        Action::Modify { modify, .. } => std::slice::from_ref(modify),
+        Action::BatchModify { modifies, .. } => modifies,
+        _ => return false,
+    };
+    let mut exposure = guard.exposure();
+    modifies.iter().any(|modify| {
+        let old = order_unknown::named(guard, modify.target);
+        old.into_iter().any(|old| check(guard, &mut exposure, old, &modify.order).is_err())
+    })
 }
 
 /// Refuses a change that leaves the position with a wider, smaller or no stop. One that passes takes the old stop out

@@ -130,6 +130,25 @@ fn a_covering_stop_is_not_replaced_while_a_cancel_of_the_next_order_id_is_on_its
     }
 }
 
+/// What only reduces goes first. By the time of its answer the position may be on the other side, where an idle stop covers it.
+#[test]
+fn a_stop_that_covers_by_now_is_not_replaced_by_what_waited_for_an_answer() {
+    for (turned, goes) in [(dec!(1), true), (dec!(-1), false)] {
+        let idle = open_stop("ETH", "B", "2030", "1", 5);
+        let orders = vec![open("ETH", "B", "1900", "1", 1), open_stop("ETH", "A", "1970", "1", 2), idle];
+        let mut desk = held(dec!(1), orders);
+        let decided = desk.ask(batch(vec![(1, close(ETH, false, "2000", "1")), (5, buy(ETH, "1950", "1"))]));
+        assert_eq!(decided.forward()["modifies"][0]["oid"], 1);
+        desk.now += 1;
+        desk.hold("ETH", turned);
+        let effects = desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 9}}])));
+        let sent: Vec<Value> = sends(&effects).iter().map(|send| json!(send.action)).collect();
+        assert_eq!(sent.len(), usize::from(goes), "{sent:?}");
+        let told = answers(&effects);
+        assert_eq!(told.iter().any(|told| told.to_string().contains("covers a position by now")), !goes, "{told:?}");
+    }
+}
+
 #[test]
 fn a_stop_larger_than_its_position_may_shrink_to_it() {
     let ask = |size: &str| {
