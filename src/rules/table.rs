@@ -88,7 +88,7 @@ const fn span(min: u32, max: u32, places: u32) -> Span {
 
 /// Every rule, sorted by key: the order of the canonical JSON.
 pub(super) const ROWS: &[Row] = &[
-    amount!(collar, 1..=5_000, places 2, Percent, Higher, "an entry's price is pulled to within {} of the mid"),
+    amount!(collar, 1..=5_000, places 2, Percent, Higher, "an entry's price beyond the mid (a buy's above, a sell's below) is pulled to within {} of the mid"),
     amount!(daily_loss, 1..=10_000, places 2, Percent, Higher, "everything is closed for the day at a loss of {} of the day's starting equity"),
     amount!(drawdown, 1..=10_000, places 2, Percent, Higher, "everything is closed and trading stops {} below the peak equity"),
     // A longer window catches more repeats, so the shorter one is looser.
