@@ -2,8 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::one_rule;
 use super::refusal::Refusal;
+use super::rule_offered;
 use crate::base::mode::Mode;
 use crate::base::shell::word as shell_word;
 use crate::base::text::{nearest, short, without_keys};
@@ -142,7 +142,7 @@ fn elsewhere(what: &str, value: Option<&str>) -> String {
         "api_wallet" | "key" => "`svc-guard key replace --key-stdin < FILE` puts another key there".to_owned(),
         rule if nearest(rule.split('=').next().unwrap_or(rule), Rules::keys()).is_some() => {
             let (key, value) = rule.split_once('=').or(value.map(|value| (rule, value))).unwrap_or((rule, "VALUE"));
-            return format!("{:?} {}", short(key), one_rule::instead(key, value));
+            return format!("{:?} {}", short(key), rule_offered::instead(key, value));
         }
         _ => "what else stands in the config is changed in guard.toml by hand, as guard.toml(5) tells, and then `svc-guard \
               check-config` reads it"

@@ -45,6 +45,7 @@ mod read_ahead;
 mod refusal;
 mod renamed_commands;
 mod report;
+mod rule_offered;
 mod rules_place;
 mod rules_source;
 mod run;

@@ -3,7 +3,7 @@
 use crate::base::amount::{parse_setting, to_wire};
 use std::collections::BTreeSet;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use serde_json::Value;
 
 use super::error::Problem;
@@ -184,6 +184,20 @@ impl Row {
             },
             Slot::Markets => rules.markets.is_looser(&other.markets),
         }
+    }
+
+    /// The nearest value that it takes and that is no looser than this one; none where every one is.
+    pub(super) fn near(&self, asked: Decimal) -> Option<Decimal> {
+        let (min, max, places) = match &self.slot {
+            Slot::Amount { span, .. } | Slot::OptionalAmount { span, .. } => (span.min, span.max, span.places),
+            Slot::Count { min, max, .. } => (Decimal::from(*min), Decimal::from(*max), 0),
+            Slot::Markets => return None,
+        };
+        match self.looser {
+            Looser::Higher => Some(asked.round_dp_with_strategy(places, RoundingStrategy::ToZero).min(max)),
+            Looser::Lower => Some(asked.round_dp_with_strategy(places, RoundingStrategy::AwayFromZero).max(min)),
+        }
+        .filter(|near| (min..=max).contains(near))
     }
 
     fn exceeds<T: PartialOrd>(&self, value: &T, limit: &T) -> bool {

@@ -19,6 +19,7 @@ mod mistakes;
 mod named;
 mod nearly;
 mod odd;
+mod offered;
 mod others;
 mod place;
 mod read;
