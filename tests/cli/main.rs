@@ -5,6 +5,7 @@
 mod advice;
 mod agents;
 mod almost;
+mod asked;
 mod changes;
 mod clients;
 mod home_faults;
