@@ -36,6 +36,8 @@ mod mcp;
 mod misplaced;
 mod nearly;
 mod notify;
+mod of_journals;
+mod of_others;
 mod one_rule;
 mod output;
 mod pair;

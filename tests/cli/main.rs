@@ -21,6 +21,7 @@ mod named;
 mod nearly;
 mod odd;
 mod offered;
+mod other_words;
 mod others;
 mod place;
 mod read;

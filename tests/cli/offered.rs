@@ -107,3 +107,95 @@ fn no_limit_at_all_is_offered_to_nobody() {
         assert!(typed(&place, &commands(&said)[0]).status.success(), "{said}");
     }
 }
+
+/// A testnet home that keeps no key, whose venue is not there.
+fn testnet() -> Place {
+    let place = Place::empty();
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    place
+}
+
+fn whole(place: &Place, command: &str) -> String {
+    format!("`svc-guard --home {} {command}`", place.home().display())
+}
+
+#[test]
+fn days_are_offered_as_they_are_written() {
+    let place = Place::paper();
+    let today = svc_guard::base::day::day_of(svc_guard::base::clock::now_ms());
+    let (today, yesterday) = (today.to_string(), today.preceding().to_string());
+    let span = |from: &str, to: &str| whole(&place, &format!("report --mode paper --from {from} --to {to}"));
+    for (words, command) in [
+        ("report --day today", span(&today, &today)),
+        (
+            "report --day=yesterday --mode paper",
+            whole(&place, &format!("report --from {yesterday} --to {yesterday} --mode paper")),
+        ),
+        ("report --mode paper --day 2026/11/28", span("2026-11-28", "2026-11-28")),
+        ("report --today", span(&today, &today)),
+        ("report --mode paper --yesterday", span(&yesterday, &yesterday)),
+        ("report today", span(&today, &today)),
+        ("report --from yesterday --to today", span(&yesterday, &today)),
+        ("report --mode paper --from 2026-11-28 --to today", span("2026-11-28", &today)),
+        ("report --since yesterday --until today", span(&yesterday, &today)),
+    ] {
+        let told = said(&place, &words.split(' ').collect::<Vec<_>>());
+        assert!(told.contains(&command), "{words}: {told}");
+        assert!(typed(&place, &commands(&told)[0]).status.success(), "{words}: {told}");
+    }
+    // No day is made up for a word that is none.
+    let told = said(&place, &["report", "--day", "doomsday"]);
+    assert!(told.contains(&span("DATE", "DATE")), "{told}");
+    // What is offered of the formats is not the only one.
+    let told = said(&place, &["report", "--format", "xml"]);
+    assert!(told.contains("\"xml\"") && told.contains("table, csv and json"), "{told}");
+    assert!(typed(&place, &commands(&told)[0]).status.success(), "{told}");
+}
+
+#[test]
+fn what_else_was_typed_stays_in_the_command() {
+    let place = testnet();
+    for (words, command) in [
+        ("run --network testnet --port 25940", "run --network testnet --listen 127.0.0.1:25940"),
+        ("run --port 25940", "run --network testnet --listen 127.0.0.1:25940"),
+        ("run --network testnet --host 127.0.0.2 --port=25940", "run --network testnet --listen 127.0.0.2:25940"),
+        (
+            "run --network testnet --key-file k --bind 127.0.0.1:25940",
+            "run --network testnet --key-file k --listen 127.0.0.1:25940",
+        ),
+        ("journal-resume --mode testnet -m x", "journal-resume --mode testnet --note x"),
+        ("journal-init -m x", "journal-init --mode testnet --note x"),
+        ("run --quiet --testnet", "run --quiet --network testnet"),
+    ] {
+        let told = said(&place, &words.split(' ').collect::<Vec<_>>());
+        assert!(told.contains(&whole(&place, command)), "{words}: {told}");
+    }
+    // A word that nobody knows is named, and no command is offered that would be refused for it.
+    let told = said(&place, &["report", "--mode", "testnet", "--day", "today", "--nonsense"]);
+    assert!(told.contains("unexpected argument"), "{told}");
+}
+
+#[test]
+fn no_start_is_offered_in_a_mode_that_the_home_has_not() {
+    let place = testnet();
+    for words in [&["run", "--network", "testnet", "--paper"][..], &["run", "paper"]] {
+        let told = said(&place, words);
+        assert!(told.contains("\"") && told.contains(&whole(&place, "run --network testnet")), "{told}");
+        assert!(!told.contains(&whole(&place, "run --network paper")), "{told}");
+        assert!(told.contains("set up for testnet") && told.contains("--home DIR"), "{told}");
+    }
+}
+
+#[test]
+fn rules_by_a_word_are_told_what_the_flag_takes() {
+    let place = Place::empty();
+    for word in ["default", "none"] {
+        let told = said(&place, &["init", "--non-interactive", "--account", ACCOUNT, "--rules", word]);
+        assert!(told.contains("--rules @/dev/null") && told.contains("@FILE"), "{told}");
+        assert!(!told.contains(&format!("@{word}")), "{told}");
+    }
+    let file = place.path("mine.toml");
+    std::fs::write(&file, "stop = '1'\n").unwrap();
+    let told = said(&place, &["init", "--non-interactive", "--account", ACCOUNT, "--rules", file.to_str().unwrap()]);
+    assert!(told.contains(&format!("--rules @{}", file.display())), "{told}");
+}

@@ -96,7 +96,7 @@ fn a_value_that_cannot_be_is_told_with_one_that_can() {
     let place = Place::paper();
     for (typed, command) in [
         ("config set ip_share 1/100", "config set ip_share 1/8"),
-        ("config set ip_share 2", "config set ip_share 1"),
+        ("config set ip_share 2", "config set ip_share 1/2"),
         ("config set equity_cap 1,000", "config set equity_cap 1000"),
         ("config set equity_cap 1000,50", "config set equity_cap 1000.50"),
         ("config set equity_cap $1,000", "config set equity_cap 1000"),
