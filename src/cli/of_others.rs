@@ -104,7 +104,8 @@ fn confirmed(words: &[String], flag: &str, mode: Option<Mode>) -> String {
     let (command, rest) = rest.split_first().map_or(("run", &[][..]), |(command, rest)| (command.as_str(), rest));
     if let Some(mode @ (Mode::Paper | Mode::Testnet)) = mode {
         let line = line(&[&[command.to_owned()], rest].concat());
-        return format!("only mainnet is confirmed, and this home is set up for {mode}: `svc-guard {line}`");
+        let way = if command == "run" { format!(": `svc-guard {line}`") } else { "; leave it out".to_owned() };
+        return format!("only mainnet is confirmed, and this home is set up for {mode}{way}");
     }
     // The start says the rest, as the home needs it.
     let (rest, _) = if command == "run" { without(rest, "--network") } else { (rest.to_vec(), None) };

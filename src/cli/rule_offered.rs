@@ -32,8 +32,10 @@ fn value(now: &Rules, key: &str, typed: &str, may: impl Fn(&Rules) -> bool) -> O
     let rule = described.iter().find(|rule| rule.key == key)?;
     let rules = |value: &str| with(&described, key, value).ok().filter(|rules| may(rules));
     let read = reading(rule, typed);
-    if let Some(read) = read.as_ref().filter(|read| rules(read).is_some()) {
-        return Some(read.clone());
+    if let Some((read, rules)) = read.as_ref().and_then(|read| Some((read, rules(read)?))) {
+        // The venue writes its coins in capitals.
+        let coins = rules.markets.likely().filter(|_| key == "markets");
+        return Some(coins.unwrap_or_else(|| read.clone()));
     }
     let is_stricter = |value: &String| rules(value).is_some_and(|rules| rules.looser_than(now).is_empty());
     let near = read.and_then(|read| Rules::near(key, parse_setting(&read)?));

@@ -47,6 +47,7 @@ fn a_rule_that_is_offered_is_no_looser_than_what_was_asked_for_and_what_is_there
         ("markets=['BTC','ETH']", "markets=BTC,ETH"),
         ("markets=BTC-PERP", "markets=BTC"),
         ("markets=BTC/USDC", "markets=BTC"),
+        ("markets=btc-perp", "markets=BTC"),
         ("markets=ALL", "markets=all"),
         ("leverage=3.5", "leverage=3"),
         ("leverage=3.5x", "leverage=3"),

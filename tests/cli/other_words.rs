@@ -73,7 +73,9 @@ fn mainnet_is_confirmed_by_the_environment() {
         told(&place, &line, &[&format!("`{confirm} {rest}")]);
     }
     // A home of another mode has nothing to confirm.
-    told(&Place::paper(), &format!("run --confirm-mainnet {ACCOUNT}"), &["set up for paper", "`svc-guard run`"]);
+    let paper = Place::paper();
+    told(&paper, &format!("run --confirm-mainnet {ACCOUNT}"), &["set up for paper", "`svc-guard run`"]);
+    told(&paper, &format!("journal-init --note x --confirm-mainnet {ACCOUNT}"), &["set up for paper; leave it out"]);
 }
 
 #[test]
