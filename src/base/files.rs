@@ -144,8 +144,7 @@ impl fmt::Display for FileError {
             Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
             Why::NotText(line) => write!(f, "{path} is not UTF-8 text: line {line}"),
             Why::Io(what, error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let me = user_name(Uid::effective().as_raw());
-                write!(f, "cannot {what} {path}: {error} to {me}{}", nearest_owner(&self.path))
+                write!(f, "cannot {what} {path}: {}", denied(&self.path, error))
             }
             // What is missing, or is none, is the folder: a missing file has a reason of its own.
             Why::Io(what, error) if error.kind() == io::ErrorKind::NotFound => {
@@ -165,6 +164,12 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+/// A refusal of the system to this user, with who may do it.
+#[must_use]
+pub fn denied(path: &Path, error: &io::Error) -> String {
+    format!("{error} to {}{}", user_name(Uid::effective().as_raw()), nearest_owner(path))
+}
 
 /// The owner of the nearest place on a path that can be looked at, and how to act as that user, where it is another one.
 fn nearest_owner(path: &Path) -> String {

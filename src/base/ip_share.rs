@@ -81,13 +81,14 @@ impl IpShare {
         Ok(share)
     }
 
-    /// The share that was likely meant by a text that is none: the least or the whole by one that is too small or too large, one in
-    /// percent as its decimal, and else a half, as an example.
+    /// The share that was likely meant by a text that is none: the least by one that is too small, one part in as many as a whole
+    /// number says, the whole by another that is too large, one in percent as its decimal, and else a half, as an example.
     #[must_use]
     pub fn likely(text: &str) -> Self {
         match Self::parse(text) {
             Err(ShareError::TooSmall(_)) => return Self { numerator: 1, denominator: LEAST },
-            Err(ShareError::TooLarge) if !text.ends_with('%') => return Self::WHOLE,
+            // So many guards share it: each takes one part.
+            Err(ShareError::TooLarge) if !text.ends_with('%') => return parts(text).unwrap_or(Self::WHOLE),
             _ => {}
         }
         let percent = text.strip_suffix('%').and_then(|percent| parse_setting(percent.trim()));
@@ -113,6 +114,12 @@ impl fmt::Display for IpShare {
             denominator => write!(f, "{}/{denominator}", self.numerator),
         }
     }
+}
+
+/// One part in so many.
+fn parts(text: &str) -> Option<IpShare> {
+    let whole = term(text).ok().filter(|parts| *parts > 1)?;
+    Some(IpShare { numerator: 1, denominator: whole.min(LEAST) })
 }
 
 fn term(text: &str) -> Result<u32, ShareError> {

@@ -11,10 +11,9 @@ use super::output::print;
 use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::set_up::SignalsBlocked;
-use super::{one_rule, reached, rules_source, slips};
+use super::{one_rule, reached, rule_offered, rules_source, slips};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
-use crate::base::shell::word;
 use crate::home::{Config, Home, base_url, likely_listen, likely_usdc, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
@@ -76,7 +75,7 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
     };
     Ok(match args.what {
         What::Rules => {
-            let rules = rules(typed, &config.rules)?;
+            let rules = rules(typed, config)?;
             refuse_looser(config.mode, &rules)?;
             let words = in_words(&config.rules, &rules).into_iter().chain(one_rule::doubt(&rules)).collect();
             Change { key: "rules", value: Some(rules.to_code()), config: Config { rules, ..new }, words }
@@ -149,24 +148,26 @@ fn at(listen: SocketAddr) -> Vec<String> {
 const UNCHANGED: &str = "the config is left as it is";
 
 /// The rules asked for: all of them, or one changed.
-fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
+fn rules(typed: &str, config: &Config) -> Result<Rules, Refusal> {
     let (key, value) = match typed.split_once('=') {
         Some((key, value)) if !typed.starts_with(['@', '"']) && !typed.starts_with("sr1_") => (key.trim(), value),
         _ => return rules_source::read(typed, Place::Set),
     };
-    let described = now.describe();
+    let described = config.rules.describe();
     if !described.iter().any(|rule| rule.key == key) {
-        return Err(Refusal::Value(key.to_owned(), one_rule::instead(key, value)));
+        return Err(Refusal::Value(key.to_owned(), rule_offered::instead(key, value)));
     }
     let several = one_rule::several(typed);
     if !several.is_empty() {
         return Err(Refusal::Given(slips::one_by_one(&several)));
     }
+    let may = |rules: &Rules| refuse_looser(config.mode, rules).is_ok();
     one_rule::with(&described, key, value).map_err(|why| {
         let number = value.trim().trim_matches(['"', '\'', '%']);
-        let way = match one_rule::before(key, &why) {
-            Some(other) => format!(": `svc-guard config set rules {other}={number}`"),
-            None => format!(": `svc-guard config set rules {}`", word(one_rule::likely(key, value))),
+        let makes_room = |other: &&str| one_rule::with(&described, other, number).is_ok_and(|rules| may(&rules));
+        let way = match one_rule::before(key, &why).filter(makes_room) {
+            Some(other) => format!("; change {other} first: `svc-guard config set rules {other}={number}`"),
+            None => format!(": {}", rule_offered::command(&config.rules, key, value, may)),
         };
         Refusal::Value(typed.to_owned(), why + &way)
     })

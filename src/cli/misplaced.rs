@@ -2,15 +2,16 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::one_rule;
 use super::refusal::Refusal;
+use super::renamed_commands::Named;
+use super::rule_offered;
 use crate::base::mode::Mode;
 use crate::base::shell::word as shell_word;
 use crate::base::text::{nearest, short, without_keys};
 use crate::rules::Rules;
 
 /// The refusal of such a word, with the command that was meant.
-pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
+pub(super) fn word(error: &clap::Error, words: &[String], home: impl Fn() -> Option<Named>) -> Option<Refusal> {
     let typed: Vec<&str> = words.iter().map(String::as_str).collect();
     let told = match (error.kind(), typed.as_slice()) {
         (ErrorKind::InvalidValue, ["config", "set", what, rest @ ..]) if is(error, what) => {
@@ -49,20 +50,17 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
                 shell_word(file)
             )
         }
+        (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if !named(error).starts_with('-') => {
+            one_target(named(error), after(rest, "--file"), home)
+        }
         (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if named(error) != "--" => {
             let file = after(rest, "--file").map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
             format!("{} is none of a test, which looks at no guard: `svc-guard notify test{file}`", named(error))
         }
-        (ErrorKind::UnknownArgument, [command @ ("run" | "init"), rest @ ..]) => {
-            mode(error, command, rest).or_else(|| background(error).filter(|_| *command == "run"))?
-        }
+        (ErrorKind::UnknownArgument, ["run", ..]) => background(error)?,
+        (ErrorKind::UnknownArgument, ["init", rest @ ..]) => mode(error, rest)?,
         (ErrorKind::UnknownArgument, ["pair", rest @ ..]) if named(error).starts_with("--out") => {
             in_its_place(error, rest, "client add --out")
-        }
-        (ErrorKind::UnknownArgument, ["report", rest @ ..]) if ["--day", "--date"].contains(&named(error)) => {
-            let (day, mode) = (after(rest, named(error)).unwrap_or("DAY"), after(rest, "--mode").unwrap_or("MODE"));
-            let (day, mode) = (shell_word(day), shell_word(mode));
-            format!("one day is asked for by `svc-guard report --mode {mode} --from {day} --to {day}`")
         }
         (ErrorKind::UnknownArgument, ["health", ..]) if ["--json", "--format"].contains(&named(error)) => {
             "`svc-guard health` says what is wrong and tells the rest by its exit status; GET /healthz answers in JSON"
@@ -74,19 +72,39 @@ pub(super) fn word(error: &clap::Error, words: &[String]) -> Option<Refusal> {
 }
 
 /// A mode that was typed as a word or a flag of its own.
-fn mode(error: &clap::Error, command: &str, rest: &[&str]) -> Option<String> {
+fn mode(error: &clap::Error, rest: &[&str]) -> Option<String> {
     let given = named(error);
     let name = if ["--mode", "--net"].contains(&given) { after(rest, given)? } else { given.trim_start_matches('-') };
     let mode: Mode = name.parse().ok()?;
     Some(format!(
-        "{:?} is not taken there; the mode is named by `svc-guard {command} --network {}`",
+        "{:?} is not taken there; the mode is named by `svc-guard init --network {}`",
         short(given),
         mode.name()
     ))
 }
 
-/// A wish to have the service behind the terminal.
+/// One of the targets, or another word, behind a test that goes to all of them.
+fn one_target(typed: &str, file: Option<&str>, home: impl Fn() -> Option<Named>) -> String {
+    let targets = home().filter(|_| file.is_none()).map(|home| home.targets).unwrap_or_default();
+    let names = targets.iter().map(|name| format!("{:?}", short(name))).collect::<Vec<_>>().join(", ");
+    let file = file.map_or_else(String::new, |file| format!(" --file {}", shell_word(file)));
+    let typed = short(typed);
+    let each = format!("`svc-guard notify test{file}` sends one message to each target");
+    match targets.as_slice() {
+        [] => format!("{typed:?} is not taken there: {each}, and no name is given"),
+        all if all.contains(&typed) => format!("{typed:?} alone is not tested: {each}, and these are {names}"),
+        _ => format!("there is no target {typed:?}; the targets are {names}, and {each}"),
+    }
+}
+
+/// A wish to have the service behind the terminal, or before it.
 fn background(error: &clap::Error) -> Option<String> {
+    if ["--foreground", "--fg", "--no-daemon", "--nodaemon"].contains(&named(error)) {
+        return Some(format!(
+            "{:?} is not taken there; it runs at its terminal until SIGTERM or Ctrl-C without it: leave it out",
+            named(error)
+        ));
+    }
     let wishes = ["-d", "-D", "-b", "--daemon", "--detach", "--background"];
     wishes.contains(&named(error)).then(|| {
         "it runs at its terminal until SIGTERM or Ctrl-C; the installed service runs behind it: `systemctl start svc-guard`"
@@ -142,7 +160,7 @@ fn elsewhere(what: &str, value: Option<&str>) -> String {
         "api_wallet" | "key" => "`svc-guard key replace --key-stdin < FILE` puts another key there".to_owned(),
         rule if nearest(rule.split('=').next().unwrap_or(rule), Rules::keys()).is_some() => {
             let (key, value) = rule.split_once('=').or(value.map(|value| (rule, value))).unwrap_or((rule, "VALUE"));
-            return format!("{:?} {}", short(key), one_rule::instead(key, value));
+            return format!("{:?} {}", short(key), rule_offered::instead(key, value));
         }
         _ => "what else stands in the config is changed in guard.toml by hand, as guard.toml(5) tells, and then `svc-guard \
               check-config` reads it"

@@ -6,9 +6,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
 use super::renamed_commands::{self, Named};
-use super::slips;
+use super::{of_journals, slips};
 use crate::base::clock::now_ms;
-use crate::base::day::{Day, day_of};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -94,10 +93,16 @@ pub(super) fn flag(
     let told = match typed.as_slice() {
         ["config", verb @ ("get" | "set"), rest @ ..] => value(verb, rest)?,
         [command @ ("report" | "journal-show" | "journal-init" | "journal-resume"), rest @ ..] => {
-            let line = rewritten(command, rest)?;
-            format!("`svc-guard {}` is meant", completed(program, &line, mode()))
+            let line = of_journals::rewritten(command, rest)?;
+            if is_unknown(program, &line) {
+                return None;
+            }
+            let whole = completed(program, &line, mode());
+            match named.filter(|typed| of_journals::is_no_format(error, typed)) {
+                Some(_) => format!("the formats are table, csv and json, as in `svc-guard {whole}`"),
+                None => format!("`svc-guard {whole}` is meant"),
+            }
         }
-        ["run" | "health", ..] => of_a_server(&typed, named.unwrap_or_default())?,
         _ => return None,
     };
     let given = short(named.unwrap_or_default());
@@ -124,103 +129,37 @@ fn value(verb: &str, rest: &[&str]) -> Option<String> {
     Some(format!("`svc-guard config set {meant} {value}` is meant"))
 }
 
-/// The words of a command about a journal as it takes them; none where nothing in them is known for something else.
-fn rewritten(command: &str, rest: &[&str]) -> Option<Vec<String>> {
-    let (mut line, mut is_other) = (vec![command.to_owned()], false);
-    let rest_has_note = rest.iter().any(|word| word.starts_with("--note"));
-    let mut rest = rest.iter().copied().peekable();
-    while let Some(typed) = rest.next() {
-        let (flag, inline) = typed.split_once('=').map_or((typed, None), |(flag, value)| (flag, Some(value)));
-        let is_report = command == "report";
-        let is_change = matches!(command, "journal-init" | "journal-resume");
-        let before = line.len();
-        let mut value = || inline.or_else(|| rest.next_if(|next| !next.starts_with("--")));
-        match flag {
-            "--since" | "--start" | "--after" | "--begin" if is_report => {
-                put(&mut line, "--from", value().unwrap_or("DATE"));
-            }
-            "--until" | "--till" | "--end" | "--before" if is_report => {
-                put(&mut line, "--to", value().unwrap_or("DATE"));
-            }
-            "--json" | "--csv" | "--table" if is_report => put(&mut line, "--format", flag.trim_start_matches('-')),
-            "--market" | "--markets" | "--coin" | "--coins" | "--symbol" if is_report => {
-                value();
-                put(&mut line, "--by", "market");
-            }
-            "--client" | "--clients" | "--bot" if is_report => {
-                value();
-                put(&mut line, "--by", "client");
-            }
-            "--by" if is_report => {
-                let given = value().unwrap_or_default();
-                put(&mut line, flag, row(given));
-                is_other |= row(given) != given;
-                continue;
-            }
-            "--format" if is_report => {
-                let given = value().unwrap_or_default();
-                let meant = format(given);
-                put(&mut line, flag, meant);
-                is_other |= meant != given;
-                continue;
-            }
-            "--reason" | "--message" | "--why" | "--comment" if is_change => {
-                put(&mut line, "--note", value().unwrap_or("TEXT"));
-            }
-            "--network" | "--net" => put(&mut line, "--mode", value().unwrap_or("MODE")),
-            mode if mode.parse::<Mode>().is_ok() => put(&mut line, "--mode", mode),
-            "--fills" if is_report => {
-                line.push(typed.to_owned());
-                continue;
-            }
-            "table" | "csv" | "json" if is_report => put(&mut line, "--format", flag),
-            note if is_change && !note.starts_with('-') && !rest_has_note => put(&mut line, "--note", typed),
-            day if is_report && day.parse::<Day>().is_ok() => {
-                put(&mut line, "--from", day);
-                put(&mut line, "--to", day);
-            }
-            _ => {
-                line.push(typed.to_owned());
-                // A flag's own value is no word without its flag.
-                line.extend(rest.next_if(|next| typed.starts_with("--") && !next.starts_with("--")).map(str::to_owned));
-                continue;
-            }
+/// Values that are put right in one command at most.
+const MOST_VALUES: usize = 4;
+
+/// The command with a value in the place of each that cannot be, for flags whose value can be told.
+pub(super) fn corrected(
+    program: &Command,
+    error: &clap::Error,
+    words: &[String],
+    mode: Option<Mode>,
+) -> Option<String> {
+    let mut line = one_corrected(error, words)?;
+    for _ in 0..MOST_VALUES {
+        let words = ["svc-guard"].into_iter().chain(line.iter().map(String::as_str));
+        match program.clone().try_get_matches_from(words) {
+            Err(error) if is_of_value(&error) => line = one_corrected(&error, &line)?,
+            _ => break,
         }
-        is_other |= line.len() > before;
     }
-    is_other.then_some(line)
+    Some(completed(program, &line, mode))
 }
 
-fn put(line: &mut Vec<String>, flag: &str, value: &str) {
-    line.extend([flag.to_owned(), value.to_owned()]);
+fn is_of_value(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue)
 }
 
-/// The format that was meant: what a spreadsheet opens is csv.
-fn format(typed: &str) -> &'static str {
-    let is_sheet =
-        ["xls", "ods", "excel", "tsv", "sheet"].into_iter().any(|sheet| typed.to_lowercase().starts_with(sheet));
-    let named = || nearest(typed, ["table", "csv", "json"].into_iter()).unwrap_or("table");
-    if is_sheet { "csv" } else { named() }
-}
-
-/// What a row of the report stands for, by another word for it.
-fn row(typed: &str) -> &str {
-    match typed {
-        "coin" | "coins" | "markets" | "symbol" | "symbols" | "asset" | "assets" => "market",
-        "days" | "daily" | "date" => "day",
-        "clients" | "bot" | "bots" => "client",
-        typed => typed,
-    }
-}
-
-/// The command with a value in the place of one that cannot be, for flags whose value can be told.
-pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String> {
+fn one_corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let is_of_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
-    let given = of(ContextKind::InvalidValue).filter(|_| is_of_value)?;
+    let given = of(ContextKind::InvalidValue).filter(|_| is_of_value(error))?;
     let flag = of(ContextKind::InvalidArg)?.split(' ').next()?;
     let possible = match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(names)) => names.as_slice(),
@@ -230,7 +169,7 @@ pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String>
         "--listen" => likely_listen(given).to_string(),
         "--ip-share" => IpShare::likely(given).to_string(),
         "--equity-cap" => likely_usdc(given)?.digits,
-        "--from" | "--to" => day(given, now_ms())?.to_string(),
+        "--from" | "--to" => of_journals::day(given, now_ms())?.to_string(),
         _ => nearest(given, possible.iter().map(String::as_str))?.to_owned(),
     };
     let inline = format!("{flag}={given}");
@@ -241,40 +180,22 @@ pub(super) fn corrected(error: &clap::Error, words: &[String]) -> Option<String>
     let mut line = words.to_vec();
     let slot = line.get_mut(place)?;
     *slot = if *slot == inline { format!("{flag}={likely}") } else { likely };
-    Some(line.iter().map(word).collect::<Vec<_>>().join(" "))
+    Some(line)
 }
 
-/// The day that was meant by a word, or by one that is written with other marks between its parts.
-fn day(typed: &str, now_ms: u64) -> Option<Day> {
-    match typed.to_lowercase().as_str() {
-        "today" | "now" => Some(day_of(now_ms)),
-        "yesterday" => Some(day_of(now_ms).preceding()),
-        other => other.replace(['/', '.', '_'], "-").parse().ok(),
-    }
-}
-
-/// Flags that other servers take.
-fn of_a_server(words: &[&str], named: &str) -> Option<String> {
-    let (flag, inline) = named.split_once('=').map_or((named, None), |(flag, value)| (flag, Some(value)));
-    let command = words.first()?;
-    match flag {
-        "--foreground" | "--fg" | "--no-daemon" | "--nodaemon" if *command == "run" => {
-            Some("it runs at its terminal until SIGTERM or Ctrl-C without it: leave it out".to_owned())
-        }
-        "--port" | "-p" | "--bind" | "--address" | "--host" => {
-            let given = inline.or_else(|| words.iter().skip_while(|word| **word != flag).nth(1).copied());
-            let listen = likely_listen(given.unwrap_or_default());
-            Some(format!("`svc-guard {command} --listen {listen}` names the address"))
-        }
-        _ => None,
-    }
+/// Whether something else in the line is no word of the command's, which the parser names.
+fn is_unknown(program: &Command, words: &[String]) -> bool {
+    let read = program.clone().try_get_matches_from(["svc-guard"].into_iter().chain(words.iter().map(String::as_str)));
+    read.is_err_and(|error| error.kind() == ErrorKind::UnknownArgument)
 }
 
 /// A command line with what it still lacks, as it is typed into a shell.
 fn completed(program: &Command, words: &[String], mode: Option<Mode>) -> String {
     let line = |words: &[String]| words.iter().map(word).collect::<Vec<_>>().join(" ");
+    // What stands for a day is put in by the person.
+    let day = |word: &'_ String| if word == of_journals::DATE { "2026-01-31".to_owned() } else { word.clone() };
     let parsed = |words: &[String]| {
-        program.clone().try_get_matches_from(["svc-guard"].into_iter().chain(words.iter().map(String::as_str)))
+        program.clone().try_get_matches_from(["svc-guard".to_owned()].into_iter().chain(words.iter().map(day)))
     };
     let Err(error) = parsed(words) else { return line(words) };
     // What was typed stays in it where the mode is all that it lacks.

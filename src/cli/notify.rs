@@ -13,7 +13,7 @@ use crate::base::shell::word;
 use crate::guard::{Code, Verdict};
 use crate::home::{Config as Guard, Home, LoadedConfig, base_url, in_container, load, local_url};
 use crate::journal::{OpenError, read_events, read_risk};
-use crate::notify::{Config, Options, Past, run as tell, trial};
+use crate::notify::{Config, Options, Past, RunError, run as tell, trial};
 use crate::record::event::Event;
 
 /// The address of a guard with the default listen address.
@@ -78,15 +78,18 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
     if let Some(Test::Test(test)) = args.test {
         let named = test.file.map(|file| in_own_folder(file, std::env::home_dir));
-        let config = read(&file(named, home), home)?;
+        let file = file(named, home);
+        let config = read(&file, home)?;
         let mut untold = Ok(());
         let say = |line: &str| untold = print(&format!("{line}\n"));
-        trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify)?;
+        trial(&config, environment::credentials(), in_container()?, say)
+            .map_err(|error| of_file(error, &file, home))?;
         return untold;
     }
     let own = args.own.expanded();
     let typed = own.typed();
-    let config = read(&file(own.file, home), home)?;
+    let file = file(own.file, home);
+    let config = read(&file, home)?;
     // A home that this user may not read, or that holds no set-up, has defaults.
     let guard = match load(&home.config_file(), &home.trusted()) {
         Ok(LoadedConfig::SetUp(guard)) => Some(guard),
@@ -108,7 +111,22 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         past: past(journal, named),
         config,
     };
-    tell(options).map_err(Refusal::Notify)
+    tell(options).map_err(|error| of_file(error, &file, home))
+}
+
+/// A secret that cannot be had, with the file that names it, and the line where that can be told.
+fn of_file(error: RunError, file: &Path, home: &Home) -> Refusal {
+    let RunError::Secret(why) = &error else { return Refusal::Notify(error) };
+    let line = why.credential().and_then(|name| {
+        let text = read_trusted(file, &home.trusted(), MAX_CONFIG).ok()?;
+        let is_it = |line: &str| {
+            line.contains("credential")
+                && [format!("\"{name}\""), format!("'{name}'")].iter().any(|name| line.contains(name))
+        };
+        text.lines().position(is_it)
+    });
+    let line = line.map_or_else(String::new, |line| format!(" (line {})", line.saturating_add(1)));
+    Refusal::NotifyConfig(file.to_owned(), format!("{why}{line}"))
 }
 
 /// Where the guard of this home answers, and a word where that is not so for good.
@@ -145,6 +163,12 @@ pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
     let refusals = Code::ALL.iter().filter(|code| Verdict::of(**code) == Verdict::Veto);
     let refusals: Vec<&str> = refusals.map(|code| code.as_str()).collect();
     Config::parse(&text, &refusals).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
+}
+
+/// The names of all targets, as far as the file of this home can be read.
+pub(super) fn targets(home: &Home) -> Vec<String> {
+    let config = read(&file(None, home), home).map(|config| config.target).unwrap_or_default();
+    config.into_iter().map(|target| target.name).collect()
 }
 
 /// Reads and checks it with what it names on this machine, for who only asks whether it can stand.

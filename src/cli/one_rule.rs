@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::base::plain_number;
 use crate::base::shell::word;
-use crate::base::text::{QUOTES, nearest};
+use crate::base::text::QUOTES;
 use crate::rules::{Described, Rules, RulesError, Unit};
 
 /// A rule's value as a person types it.
@@ -45,50 +45,20 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     let plain = |error: RulesError| error.to_string().replace("a decimal in quotes", "a decimal");
     Rules::from_toml(&table.to_string()).map_err(|error| {
         let why = plain(error);
-        let way = way(key, typed, &why);
+        let way = way(typed);
         format!("{why}{form}{way}")
     })
 }
 
-/// The way out of a value that cannot be: the number in plain digits, or the rule that has to make room for it.
-fn way(key: &str, typed: &str, why: &str) -> String {
-    if let Some(plain) = plain_number::meant(typed) {
-        return format!("; {plain}");
-    }
-    match before(key, why) {
-        Some(other) => format!("; change {other} first"),
-        None => String::new(),
-    }
+/// The number in plain digits, where that is all that is wrong.
+fn way(typed: &str) -> String {
+    plain_number::meant(typed).map_or_else(String::new, |plain| format!("; {plain}"))
 }
 
 /// The rule that has to change before this one, where its value was refused for that.
 pub(super) fn before(key: &str, why: &str) -> Option<&'static str> {
     let other = if key == "stop" { "max_stop" } else { "stop" };
     why.contains("must not be wider than max_stop").then_some(other)
-}
-
-/// The reason for refusing a name that is no rule's, with the change that was meant.
-pub(super) fn instead(typed: &str, value: &str) -> String {
-    // A name that goes on behind a rule's, such as stop-loss, means that rule.
-    let begun = || Rules::keys().filter(|key| typed.to_lowercase().starts_with(key)).max_by_key(|key| key.len());
-    match nearest(typed, Rules::keys()).or_else(begun) {
-        Some(key) => {
-            let change = word(format!("{key}={}", value.trim()));
-            format!("is not a rule, and {key} is one: `svc-guard config set rules {change}`")
-        }
-        None => format!("is not a rule; the rules are {}", Rules::keys().collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// The change that was likely meant by a value that cannot be: coins with other marks between them, or else the default, as an
-/// example.
-pub(super) fn likely(key: &str, typed: &str) -> String {
-    let coins: Vec<&str> =
-        typed.split(|mark: char| !mark.is_ascii_alphanumeric()).filter(|coin| !coin.is_empty()).collect();
-    match key {
-        "markets" if coins.len() > 1 => format!("{key}={}", coins.join(",")),
-        _ => format!("{key}={}", default(key)),
-    }
 }
 
 /// A word to who names coins that are likely none of the venue's, and so allow nothing.
@@ -98,18 +68,6 @@ pub(super) fn doubt(rules: &Rules) -> Option<String> {
     Some(format!(
         "A coin that the venue does not have allows nothing: `svc-guard config set rules {change}` names them in capitals."
     ))
-}
-
-/// `stop=3`, where that is what was typed with something else between the rule and its value, or with nothing else.
-pub(super) fn meant(typed: &str) -> Option<String> {
-    let keys = Rules::default().describe().into_iter().map(|rule| rule.key);
-    let typed = typed.trim();
-    // Of two names that begin alike the longer one is meant.
-    let key = keys.filter(|key| typed.starts_with(key)).max_by_key(|key| key.len())?;
-    let rest = typed.strip_prefix(key)?;
-    let value = rest.trim_start_matches(|letter: char| letter == ':' || letter == '=' || letter.is_whitespace());
-    let is_apart = value.len() < rest.len() || rest.is_empty();
-    is_apart.then(|| format!("{key}={}", if value.is_empty() { "VALUE" } else { value }))
 }
 
 /// The changes of several rules that were typed as one: `stop=3` and `max_stop=4` of `stop=3,max_stop=4`. Nothing where it is one.
@@ -129,7 +87,7 @@ pub(super) fn several(typed: &str) -> Vec<String> {
 }
 
 /// Every coin.
-const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 /// No limit.
 const NONE: &str = "none";
 
@@ -163,7 +121,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// A rule's default as a person types it.
-fn default(key: &str) -> String {
+pub(super) fn default(key: &str) -> String {
     Rules::default().describe().iter().find(|rule| rule.key == key).map(shown).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::kill_ways::{Ways, by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
-use super::{here, kept_aside, one_rule, reached};
+use super::{here, kept_aside, reached, rule_offered};
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
@@ -294,7 +294,8 @@ impl Refusal {
 
 /// What was meant by rules that are no code: one rule with its value, or else a file.
 fn way_to_rules(typed: &str, place: Place) -> String {
-    if typed.trim().is_empty() {
+    let is_default = ["", "default", "defaults", "all", "none"].contains(&typed.trim().to_ascii_lowercase().as_str());
+    if is_default {
         let one = if place == Place::Set {
             format!("; one rule is changed by {}", place.with("stop=1.5"))
         } else {
@@ -305,7 +306,7 @@ fn way_to_rules(typed: &str, place: Place) -> String {
             place.with("@/dev/null")
         );
     }
-    match one_rule::meant(typed).map(|change| (place, change)) {
+    match rule_offered::meant(typed).map(|change| (place, change)) {
         Some((Place::Set, change)) => {
             format!("one rule is changed with an = between it and its value: {}", place.with(&word(change)))
         }

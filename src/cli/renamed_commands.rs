@@ -15,6 +15,8 @@ pub(super) struct Named {
     pub(super) kill_file: PathBuf,
     /// Where its guard answers, or the usual place.
     pub(super) url: String,
+    /// Whom its notifier tells.
+    pub(super) targets: Vec<String>,
 }
 
 /// The refusal for a name that does not exist, when it is one that a person may look for; the words are those typed, the home is
@@ -56,6 +58,11 @@ pub(super) fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Op
     let home = home();
     let known = |shown: fn(&Named) -> String, unknown: &str| home.as_ref().map_or_else(|| unknown.to_owned(), shown);
     let mode = home.as_ref().and_then(|home| home.mode);
+    // A file that is not there names nobody, and is changed by no editor.
+    if let Some(home) = home.as_ref().filter(|home| instead.contains("{config}") && !home.config.exists()) {
+        let none = Refusal::NotSetUp(home.config.clone());
+        return Some(Refusal::Given(format!("there is no `{name}`, and {none}")));
+    }
     let instead = instead
         .replace("{url}", &known(|home| home.url.clone(), "http://127.0.0.1:8547"))
         .replace("{config}", &known(|home| place(&home.config), "guard.toml"))
@@ -77,6 +84,14 @@ fn alone(name: &str) -> Option<(String, String)> {
         "events" | "decisions" => {
             (name, "GET /guard/events: `curl -s {url}/guard/events`, or the page at {url}/".to_owned())
         }
+        "monitor" | "ui" | "gui" | "web" | "page" | "dashboard" | "panel" => {
+            (name, "the page at {url}/, which a guard serves while it runs".to_owned())
+        }
+        "show" | "list" | "ls" => (
+            name,
+            "`svc-guard check-config` for what is configured, and the page at {url}/ for what happens".to_owned(),
+        ),
+        "check" | "validate" | "verify" => (name, "`svc-guard check-config`".to_owned()),
         "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
         "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
         "version" => (name, "`svc-guard --version`".to_owned()),
@@ -88,7 +103,7 @@ fn alone(name: &str) -> Option<(String, String)> {
                 .to_owned(),
         ),
         "journal" => ("journal show", "`svc-guard journal-show --mode MODE`".to_owned()),
-        "rules" => ("rules export", "`svc-guard config get rules`".to_owned()),
+        "rules" => (name, "`svc-guard config get rules`".to_owned()),
         "guard-mcp" => (name, "`svc-guard mcp`".to_owned()),
         "start" => (name, format!("`svc-guard run --network MODE`, or `systemctl start svc-guard` {INSTALLED}")),
         "stop" => (name, format!("Ctrl-C or SIGTERM, or `systemctl stop svc-guard` {INSTALLED}")),
@@ -116,7 +131,7 @@ fn alone(name: &str) -> Option<(String, String)> {
 /// Instead of a word behind `client`, `config` or `key`.
 fn in_group(group: &str, name: &str) -> Option<String> {
     Some(match (group, name) {
-        ("client", "list" | "show") => "`clients` under [auth] in {config}".to_owned(),
+        ("client", "list" | "ls" | "show") => "`clients` under [auth] in {config}".to_owned(),
         ("client", "revoke" | "remove" | "rm" | "delete" | "del") => {
             "an editor: remove the address from `clients` under [auth] in {config}, then restart the service".to_owned()
         }
@@ -126,8 +141,14 @@ fn in_group(group: &str, name: &str) -> Option<String> {
                 .to_owned()
         }
         ("client", "new" | "create") => "`svc-guard client add --out FILE`".to_owned(),
-        ("config", "list" | "show" | "print" | "view" | "cat") => {
+        ("config", "list" | "ls" | "show" | "print" | "view" | "cat") => {
             "`svc-guard check-config`, which prints {config} in words, or `svc-guard config get rules` for one value".to_owned()
+        }
+        ("config", "check" | "validate" | "verify" | "test") => "`svc-guard check-config`".to_owned(),
+        ("config", "unset" | "remove" | "rm" | "delete" | "clear" | "reset") => {
+            "`svc-guard config set equity_cap none` for no equity cap, which mainnet does not take; every other value is set to another \
+             one: `svc-guard config set --help`"
+                .to_owned()
         }
         ("config", "edit" | "change") => {
             "`svc-guard config set rules stop=1.5` for one value, or an editor on {config}, and then `svc-guard check-config`"
@@ -138,7 +159,7 @@ fn in_group(group: &str, name: &str) -> Option<String> {
         ("journal", "init" | "start" | "new") => "`svc-guard journal-init --mode MODE --note TEXT`".to_owned(),
         ("journal", "show" | "print" | "list") => "`svc-guard journal-show --mode MODE`".to_owned(),
         ("rules", "show" | "get" | "list" | "print" | "export") => "`svc-guard config get rules`".to_owned(),
-        ("key", "show" | "list" | "get") => {
+        ("key", "show" | "list" | "ls" | "get") => {
             "`svc-guard key check --key-stdin < FILE`, which prints a key's address; no key is ever shown".to_owned()
         }
         _ => return None,

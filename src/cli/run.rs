@@ -21,7 +21,7 @@ use crate::home::{
 };
 use crate::rules::Rules;
 use crate::service::api_wallet_check::NotTheAgent;
-use crate::service::{ApiWallet, Level, PreflightedService};
+use crate::service::{ApiWallet, Level, PreflightedService, RunError};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -121,7 +121,8 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 /// A start that is refused, with the pulled kill switch that waits for it: what is open stays open meanwhile.
 fn with_the_kill(home: &Home, refusal: Refusal) -> Refusal {
     let kill = home.kill_file();
-    if refusal.is_logged() || !kill.is_pulled().unwrap_or(false) {
+    // Where another guard runs on it, that one closes.
+    if refusal.is_logged() || matches!(refusal, Refusal::Run(RunError::Held(_))) || !kill.is_pulled().unwrap_or(false) {
         return refusal;
     }
     Refusal::Given(format!(

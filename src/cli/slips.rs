@@ -7,7 +7,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
-use super::{here, one_rule};
+use super::{here, one_rule, rule_offered};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
@@ -53,7 +53,7 @@ pub(super) fn rule(words: &[String]) -> Option<Refusal> {
     let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();
     while rest.next_if(|word| ["set", "rules"].contains(word)).is_some() {}
     let mut typed = rest.next()?.to_owned();
-    let has_value = one_rule::meant(&typed).is_some_and(|change| !change.ends_with("=VALUE"));
+    let has_value = rule_offered::meant(&typed).is_some_and(|change| !change.ends_with("=VALUE"));
     if !has_value {
         rest.next().into_iter().for_each(|value| typed.push_str(&format!("={value}")));
     }
@@ -62,16 +62,16 @@ pub(super) fn rule(words: &[String]) -> Option<Refusal> {
         typed.push_str(if typed.ends_with(',') || more.starts_with(',') { "" } else { "," });
         typed.push_str(more);
     }
-    if let Some(more) = rest.next().and_then(one_rule::meant).filter(|more| more.ends_with("=VALUE")) {
+    if let Some(more) = rest.next().and_then(rule_offered::meant).filter(|more| more.ends_with("=VALUE")) {
         let more = rest.next().map(|value| more.replace("VALUE", value));
-        let both: Option<Vec<String>> = [one_rule::meant(&typed), more].into_iter().collect();
+        let both: Option<Vec<String>> = [rule_offered::meant(&typed), more].into_iter().collect();
         return both.map(|both| Refusal::Given(one_by_one(&both)));
     }
     let changes: Vec<String> = words.iter().filter(|word| word.contains('=')).cloned().collect();
     if one_rule::several(&changes.join(" ")).len() > 1 {
         return Some(Refusal::Given(one_by_one(&changes)));
     }
-    let change = one_rule::meant(&typed)?;
+    let change = rule_offered::meant(&typed)?;
     let key = change.split('=').next().unwrap_or_default();
     let change = word(&change);
     Some(Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {change}` changes it")))

@@ -80,7 +80,10 @@ pub(super) fn confirmed(text: &str, home: &Home, config: &Config) -> String {
         _ if place % 2 == 0 => part.to_owned(),
         RUN => command(home, config),
         part if needs_word(part) => format!("{word}{part}"),
-        part if part.starts_with(RUN) && !part.contains("--key-") => format!("{word}{part} --key-stdin < FILE"),
+        part if part.starts_with("svc-guard run ") && part.contains(" --network mainnet") => {
+            let key = if part.contains(" --key-") { "" } else { " --key-stdin < FILE" };
+            format!("{word}{part}{key}")
+        }
         part => part.to_owned(),
     });
     parts.collect::<Vec<_>>().join("`")

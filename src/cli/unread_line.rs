@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use super::home_meant::{self, Meant};
 use super::refusal::{Refusal, unsure};
 use super::renamed_commands::{self, Named};
-use super::{configured, environment, here, misplaced, nearly, reached, slips, start, usage};
+use super::{configured, environment, here, misplaced, nearly, notify, of_others, reached, slips, start, usage};
 use crate::base::mode::Mode;
 use crate::base::text::{short, without_keys};
 use crate::home::{Home, local_url};
@@ -102,7 +102,8 @@ fn meant(program: &Command, error: &clap::Error, line: &[OsString], words: &[Str
 fn as_meant(program: &Command, error: &clap::Error, words: &[String], home: impl Fn() -> Option<Named>) -> Refusal {
     let mode = || home().and_then(|home| home.mode);
     let other = || {
-        usage::refusal(error, slips::whole(program, error, words, mode()).or_else(|| nearly::corrected(error, words)))
+        let corrected = || nearly::corrected(program, error, words, mode());
+        usage::refusal(error, slips::whole(program, error, words, mode()).or_else(corrected))
     };
     if usage::is_answer(error) {
         return other();
@@ -113,7 +114,8 @@ fn as_meant(program: &Command, error: &clap::Error, words: &[String], home: impl
     }
     let slip = slips::rule(words).or_else(|| slips::key(error, words));
     let slip = slip.or_else(|| nearly::flag(program, error, words, mode));
-    let slip = slip.or_else(|| misplaced::word(error, words));
+    let slip = slip.or_else(|| of_others::flag(error, words, &home));
+    let slip = slip.or_else(|| misplaced::word(error, words, &home));
     let slip = slip.or_else(|| renamed_commands::replacement(error, words, &home));
     slip.or_else(|| nearly::command(program, error, words, &home)).unwrap_or_else(other)
 }
@@ -127,5 +129,6 @@ fn named(home: &Home) -> Named {
         config: home.config_file(),
         kill_file: home.kill_file().path().to_owned(),
         url: local_url(listen),
+        targets: notify::targets(home),
     }
 }

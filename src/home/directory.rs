@@ -12,7 +12,7 @@ use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
 use crate::base::disk_fault::with_disk_fault;
-use crate::base::files::{in_own_folder, remove_leftovers, user_name, whole_path};
+use crate::base::files::{denied, in_own_folder, remove_leftovers, user_name, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -76,7 +76,7 @@ pub enum HomeError {
     #[error("another command is changing {0}; try again when it is done")]
     Busy(PathBuf),
     /// The system refused (what was tried, on what).
-    #[error("cannot {0} {1}: {why}", why = with_disk_fault(.2, .1))]
+    #[error("cannot {0} {1}: {why}", why = refused(.1, .2))]
     Io(&'static str, PathBuf, std::io::Error),
 }
 
@@ -275,6 +275,14 @@ impl Home {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(self.missing()),
             Err(error) => Err(HomeError::Io("look at", self.dir.clone(), error)),
         }
+    }
+}
+
+/// Why the system refused.
+fn refused(path: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => denied(path, error),
+        _ => with_disk_fault(error, path),
     }
 }
 

@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use super::config::{Config, ConfigError, LoadedConfig};
 use super::parse::{ParseError, parse};
-use super::render::{list, quoted, render};
+use super::render::{HEADER, list, quoted, render};
 use crate::base::address::Address;
 use crate::base::files::{Replace, Staged, write_whole};
 use crate::rules::{Problem, Problems};
@@ -91,10 +91,10 @@ pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: Addre
             ];
             keys.into_iter().filter(|(_, before, _)| before.is_none()).map(|(key, _, new)| (key, new)).collect()
         },
-        // Keys at the very start are top-level keys, whatever follows.
         |_, new: Vec<(&str, Address)>| {
-            let lines = new.into_iter().map(|(key, address)| format!("{key} = {}\n", quoted(address)));
-            vec![lines.chain([text.to_owned()]).collect()]
+            let lines: String =
+                new.into_iter().map(|(key, address)| format!("{key} = {}\n", quoted(address))).collect();
+            vec![at_top(text, &lines)]
         },
     )
 }
@@ -130,8 +130,7 @@ fn with_value(text: &str, key: &str, value: Option<&str>) -> String {
     let span = found.and_then(|keys| keys.get(key).map(Spanned::span));
     match (span, value) {
         (Some(span), Some(value)) => replaced(text, span, &quoted(value)),
-        // Keys at the very start are top-level keys, whatever follows.
-        (None, Some(value)) => format!("{key} = {}\n{text}", quoted(value)),
+        (None, Some(value)) => at_top(text, &format!("{key} = {}\n", quoted(value))),
         (Some(span), None) => {
             let start =
                 text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end.saturating_add(1));
@@ -143,6 +142,21 @@ fn with_value(text: &str, key: &str, value: Option<&str>) -> String {
         }
         (None, None) => text.to_owned(),
     }
+}
+
+/// The text with lines at its top, where they are top-level keys, whatever follows: below its first comment, which says what the
+/// whole file is, where that ends with an empty line or is the one that this program writes.
+fn at_top(text: &str, lines: &str) -> String {
+    let first: usize = text.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
+    let behind = text.get(first..).unwrap_or_default();
+    let is_whole = text.get(..first).is_some_and(|comment| comment.ends_with('\n'));
+    let empty = behind.split_inclusive('\n').next().filter(|line| line.trim().is_empty() && line.ends_with('\n'));
+    let end = match empty {
+        Some(empty) if is_whole => first.saturating_add(empty.len()),
+        _ if text.starts_with(HEADER) => HEADER.len(),
+        _ => 0,
+    };
+    replaced(text, end..end, lines)
 }
 
 /// Makes a change to the typed config and to its text, in several ways, and keeps the first text that says the same; where none

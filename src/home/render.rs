@@ -7,7 +7,8 @@ use toml::Value;
 use super::config::{Config, Deployment};
 
 /// First line of a config that this program wrote.
-const HEADER: &str = "# Read at start; a change takes effect after a restart. `svc-guard check-config` checks it.\n";
+pub(super) const HEADER: &str =
+    "# Read at start; a change takes effect after a restart. `svc-guard check-config` checks it.\n";
 
 /// The config as text; [`super::parse::parse`] reads it back to an equal value.
 pub(super) fn render(config: &Config) -> String {

@@ -118,13 +118,21 @@ fn known<'a>(refusals: &[&'a str]) -> impl Iterator<Item = &'a str> {
 /// Whether a URL that stands in the open may be called; one that stands elsewhere is checked when it is read.
 fn check_url(place: &Place) -> Result<(), String> {
     match place {
-        Place::Here(url) => private_url(url).map(|_| ()),
+        Place::Here(url) => private_url(url).map(|_| ()).map_err(|why| format!("{why}{}", not_it(url))),
         Place::File { file } if !file.is_absolute() => Err("needs the whole path of its file".to_owned()),
         Place::Credential { credential } if credential.is_empty() || credential.contains('/') => {
             Err("needs the name of a credential, which is no path".to_owned())
         }
         _ => Ok(()),
     }
+}
+
+/// The server of a URL that was given, in a refusal: what stands behind it may be a secret, and a password before it is one.
+fn not_it(url: &str) -> String {
+    let start = url.find("://").map_or(0, |end| end.saturating_add(3));
+    let server = url.get(start..).unwrap_or_default().split(['/', '?', '#']).next().unwrap_or_default();
+    let scheme = url.get(..start).unwrap_or_default();
+    if server.contains('@') { String::new() } else { format!(", not {}", slip::given(&format!("{scheme}{server}"))) }
 }
 
 impl Target {
@@ -207,11 +215,17 @@ impl Target {
         let mut problems = Vec::new();
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         let is_topic = |topic: &String| (1..=MAX_TOPIC).contains(&topic.len()) && topic.chars().all(fits);
-        if self.topic.as_ref().is_some_and(|topic| !is_topic(topic)) {
-            problems.push("topic must be 1 to 64 letters, digits, - or _".to_owned());
+        if let Some(topic) = self.topic.as_ref().filter(|topic| !is_topic(topic)) {
+            problems.push(format!("topic must be 1 to 64 letters, digits, - or _, not {}", slip::given(topic)));
         }
-        if matches!(&self.url, Some(Place::Here(url)) if private_url(url).is_ok() && Origin::parse(url).is_err()) {
-            problems.push("url must be the server's alone, without a path: the topic stands in topic".to_owned());
+        if let Some(Place::Here(url)) = &self.url
+            && private_url(url).is_ok()
+            && Origin::parse(url).is_err()
+        {
+            problems.push(format!(
+                "url must be the server's alone, without a path: the topic stands in topic; not {}",
+                slip::given(url)
+            ));
         }
         problems
     }

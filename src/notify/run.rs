@@ -111,7 +111,8 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let config = &options.config;
     let mut tellers = BTreeMap::new();
     for target in &config.target {
-        tellers.insert(target.name.clone(), Teller::of(target, &mut secrets).map_err(RunError::Secret)?);
+        let teller = Teller::of(target, &mut secrets).map_err(|error| RunError::Secret(error.of(&target.name)))?;
+        tellers.insert(target.name.clone(), teller);
     }
     let heartbeat = secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
     let (keep, kept, unread) = Keep::open(&options.state).map_err(RunError::Keep)?;

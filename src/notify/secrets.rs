@@ -37,7 +37,10 @@ pub enum SecretError {
     #[error("{0} has mode {1:04o}, so others can read the secret in it; run `chmod 600 {word}`", word = word(.0))]
     Readable(PathBuf, u32),
     /// There are no credentials (the one that is wanted).
-    #[error("there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=")]
+    #[error(
+        "there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=, and only that unit has it; \
+         where no unit starts it, {{ file = \"/whole/path\" }} stands in the place of {{ credential = {0:?} }}"
+    )]
     NoCredential(String),
     /// It is not one line of letters that a request can hold (where it stands).
     #[error("{0} must hold one line, without spaces")]
@@ -48,6 +51,29 @@ pub enum SecretError {
     /// A target cannot be reached so (its name, why).
     #[error("target {0:?}: {1}")]
     Target(String, String),
+    /// A target's secret cannot be had (its name, why).
+    #[error("target {0:?}: {1}")]
+    Of(String, Box<SecretError>),
+}
+
+impl SecretError {
+    /// The same of a target of this name.
+    pub(super) fn of(self, target: &str) -> Self {
+        match self {
+            Self::Target(..) | Self::Of(..) => self,
+            error => Self::Of(target.to_owned(), Box::new(error)),
+        }
+    }
+
+    /// The credential that there is not.
+    #[must_use]
+    pub fn credential(&self) -> Option<&str> {
+        match self {
+            Self::NoCredential(name) => Some(name),
+            Self::Of(_, error) => error.credential(),
+            _ => None,
+        }
+    }
 }
 
 /// Reads secrets, and remembers them.

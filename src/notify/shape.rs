@@ -74,6 +74,23 @@ const OTHERS: &[(&str, &str)] = &[
     ("severity", "least"),
 ];
 
+/// Words of other programs for the value of a key that takes one of a few.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("webhook", "json"),
+    ("http", "json"),
+    ("https", "json"),
+    ("post", "json"),
+    ("mail", "smtp"),
+    ("email", "smtp"),
+    ("exec", "command"),
+    ("script", "command"),
+    ("program", "command"),
+    ("shell", "command"),
+    ("ssl", "tls"),
+    ("warn", "warning"),
+    ("error", "critical"),
+];
+
 /// What stands behind the name of a key whose value is kept elsewhere, with the form that says so.
 const ELSEWHERE: [(&str, &str); 2] =
     [("_file", "{ file = \"/whole/path\" }"), ("_credential", "{ credential = \"name\" }")];
@@ -205,7 +222,7 @@ fn meant(keys: &[(&str, Takes)], key: &str) -> String {
     same.or_else(|| slip::meant(key, known)).map_or_else(String::new, |known| format!(": it is {known}"))
 }
 
-/// What is wrong with a value. It is not repeated: somebody may have put a token there.
+/// What is wrong with a value. It is not repeated where it may be a token that somebody put there.
 fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
     let is_text = |value: &DeValue<'_>| matches!(value, DeValue::String(_));
     let (is_right, must) = match (takes, value) {
@@ -230,11 +247,24 @@ fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
         }
         (Takes::OneOf(words), value) => {
             let is_one = matches!(value, DeValue::String(text) if words.iter().any(|word| *word == &**text));
-            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            (is_one, format!("must be one of {}", words.join(", ")))
+            let named: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            let given = if let DeValue::String(text) = value { instead(words, text) } else { String::new() };
+            (is_one, format!("must be one of {}{given}", named.join(", ")))
         }
     };
     (!is_right).then_some(must)
+}
+
+/// A word that stands where one of a few is taken, with the one that was meant.
+fn instead(words: &[&'static str], given: &str) -> String {
+    let small = given.to_ascii_lowercase();
+    let other =
+        OTHER_WORDS.iter().find(|(other, known)| *other == small && words.contains(known)).map(|(_, known)| *known);
+    let is_known = |known: &&&str| **known == small;
+    let meant = other.or_else(|| words.iter().find(is_known).copied());
+    let meant = meant.or_else(|| slip::meant(given, words.iter().copied()));
+    let shown = if meant.is_some() { format!("{given:?}") } else { slip::unknown(given, words.iter().copied()) };
+    meant.map_or_else(|| format!(", not {shown}"), |known| format!(", not {shown}: it is \"{known}\""))
 }
 
 /// The lines of the keys of a file: those of its top, and those of each target by its place, whose own line has the empty key.

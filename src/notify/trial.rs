@@ -32,7 +32,7 @@ pub fn trial(
     let mut secrets = Secrets::new(credentials, in_container);
     let mut tellers = Vec::new();
     for target in &config.target {
-        let teller = Teller::of(target, &mut secrets).map_err(RunError::Secret)?;
+        let teller = Teller::of(target, &mut secrets).map_err(|error| RunError::Secret(error.of(&target.name)))?;
         tellers.push((target.name.clone(), target.form.name(), teller));
     }
     secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;

@@ -1,8 +1,11 @@
 //! Rules said in words, and compared: which of them are looser than others.
 
+use rust_decimal::Decimal;
+
 use super::owner_rules::Rules;
 use super::table::{ROWS, Row};
 use super::unit::Unit;
+use crate::base::amount::to_wire;
 
 /// One rule said in words, as `check-config` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +40,13 @@ impl Rules {
     #[must_use]
     pub fn looser_than(&self, other: &Self) -> Vec<&'static str> {
         ROWS.iter().filter(|row| row.is_looser(self, other)).map(|row| row.key).collect()
+    }
+
+    /// The nearest value that the rule of this name takes and that is no looser than the one asked for, as it is written; none
+    /// where every one is looser, and of a rule that takes no number.
+    #[must_use]
+    pub fn near(key: &str, asked: Decimal) -> Option<String> {
+        ROWS.iter().find(|row| row.key == key)?.near(asked).map(to_wire)
     }
 
     /// Every rule in words, in the table's (alphabetical) order.

@@ -3,7 +3,7 @@
 use crate::base::amount::{parse_setting, to_wire};
 use std::collections::BTreeSet;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use serde_json::Value;
 
 use super::error::Problem;
@@ -88,7 +88,7 @@ const fn span(min: u32, max: u32, places: u32) -> Span {
 
 /// Every rule, sorted by key: the order of the canonical JSON.
 pub(super) const ROWS: &[Row] = &[
-    amount!(collar, 1..=5_000, places 2, Percent, Higher, "an entry's price is pulled to within {} of the mid"),
+    amount!(collar, 1..=5_000, places 2, Percent, Higher, "an entry's price beyond the mid (a buy's above, a sell's below) is pulled to within {} of the mid"),
     amount!(daily_loss, 1..=10_000, places 2, Percent, Higher, "everything is closed for the day at a loss of {} of the day's starting equity"),
     amount!(drawdown, 1..=10_000, places 2, Percent, Higher, "everything is closed and trading stops {} below the peak equity"),
     // A longer window catches more repeats, so the shorter one is looser.
@@ -184,6 +184,20 @@ impl Row {
             },
             Slot::Markets => rules.markets.is_looser(&other.markets),
         }
+    }
+
+    /// The nearest value that it takes and that is no looser than this one; none where every one is.
+    pub(super) fn near(&self, asked: Decimal) -> Option<Decimal> {
+        let (min, max, places) = match &self.slot {
+            Slot::Amount { span, .. } | Slot::OptionalAmount { span, .. } => (span.min, span.max, span.places),
+            Slot::Count { min, max, .. } => (Decimal::from(*min), Decimal::from(*max), 0),
+            Slot::Markets => return None,
+        };
+        match self.looser {
+            Looser::Higher => Some(asked.round_dp_with_strategy(places, RoundingStrategy::ToZero).min(max)),
+            Looser::Lower => Some(asked.round_dp_with_strategy(places, RoundingStrategy::AwayFromZero).max(min)),
+        }
+        .filter(|near| (min..=max).contains(near))
     }
 
     fn exceeds<T: PartialOrd>(&self, value: &T, limit: &T) -> bool {

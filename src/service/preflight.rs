@@ -11,7 +11,7 @@ use crate::base::address::Address;
 use crate::base::key::SecretKey;
 use crate::faults::Faults;
 use crate::home::{Config, Home};
-use crate::journal::{self, Opened, Options, Store};
+use crate::journal::{self, OpenError, Opened, Options, Store};
 use crate::venue::client::{Client, Timeouts};
 
 /// Descriptors that the service may need: every connection with its way to a worker, journals, the venue.
@@ -23,6 +23,9 @@ pub enum RunError {
     /// It did not start; exit status 2, and no supervisor should try again.
     #[error("{0}")]
     Refused(String),
+    /// The same, for another service runs on the home's journal.
+    #[error("{0}")]
+    Held(String),
     /// It failed while running; exit status 1, to be started again into recovery.
     #[error("{0}")]
     Failed(String),
@@ -56,8 +59,8 @@ impl PreflightedService {
     /// Settles all that needs no key. `config` has what the command line overrode (listen address, IP share) in place.
     ///
     /// # Errors
-    /// [`RunError::Refused`]: a journal that is damaged, missing or held by another service, a port that is taken, too
-    /// few open files allowed. [`RunError::Failed`]: a disk without room for the journal's files, so that it is tried again.
+    /// [`RunError::Refused`]: a journal that is damaged or missing, a port that is taken, too few open files allowed.
+    /// [`RunError::Held`]: another service runs on it. [`RunError::Failed`]: a disk without room for the journal's files, so that it is tried again.
     pub fn new(home: Home, config: Config) -> Result<Self, RunError> {
         allow_descriptors().map_err(RunError::Refused)?;
         home.make_run_dir().map_err(|error| RunError::Refused(error.to_string()))?;
@@ -67,9 +70,10 @@ impl PreflightedService {
         let (fallback, clients) = (config.journal_fallback.clone(), config.auth.clients.len());
         let witness = Some(home.journal_witness(config.mode, config.account));
         let options = Options { fallback, witness, clients, faults: faults.clone(), owner };
-        let (store, opened) = journal::open(&dir, &options).map_err(|error| match error.is_for_want_of_room() {
-            true => RunError::Failed(error.to_string()),
-            false => RunError::Refused(error.told(config.mode.name())),
+        let (store, opened) = journal::open(&dir, &options).map_err(|error| match error {
+            error if error.is_for_want_of_room() => RunError::Failed(error.to_string()),
+            error @ OpenError::Locked { .. } => RunError::Held(error.told(config.mode.name())),
+            error => RunError::Refused(error.told(config.mode.name())),
         })?;
         match home.kill_file().make_ready() {
             Ok(()) => {}

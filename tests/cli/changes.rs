@@ -224,3 +224,22 @@ fn a_key_is_in_its_place_at_every_moment_of_a_replacement() {
     assert_eq!((kept(1).trim(), kept(2).trim(), kept(6).trim()), (FAKE_KEY, OTHER_KEY, OTHER_KEY));
     assert_eq!(fs::read_to_string(&key).unwrap().trim(), FAKE_KEY);
 }
+
+/// The first comment says what the whole file is, and stays first.
+#[test]
+fn a_new_line_stands_below_the_first_comment() {
+    let place = Place::paper();
+    let first = place.config().lines().next().unwrap().to_owned();
+    assert!(first.starts_with('#'), "{first}");
+    succeeded(&place.run(&["config", "set", "equity_cap", "500"]));
+    let lines = |text: String| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines(place.config()), [first, "equity_cap = \"500\"".to_owned()]);
+    // A person's own, which an empty line ends; one that stands at a key is about that key.
+    succeeded(&place.run(&["config", "set", "equity_cap", "none"]));
+    let plain = place.config().lines().skip(1).collect::<Vec<_>>().join("\n");
+    for (before, line) in [("# mine\n# all of it\n\n", 3), ("# of the mode\n", 0), ("", 0)] {
+        place.write_config(&format!("{before}{plain}\n"));
+        succeeded(&place.run(&["config", "set", "equity_cap", "500"]));
+        assert_eq!(place.config().lines().nth(line), Some("equity_cap = \"500\""), "{}", place.config());
+    }
+}

@@ -5,6 +5,7 @@
 mod advice;
 mod agents;
 mod almost;
+mod asked;
 mod changes;
 mod clients;
 mod home_faults;
@@ -19,6 +20,8 @@ mod mistakes;
 mod named;
 mod nearly;
 mod odd;
+mod offered;
+mod other_words;
 mod others;
 mod place;
 mod read;

@@ -113,6 +113,19 @@ fn nobody_else_changes_what_the_service_may_do() {
 }
 
 #[test]
+fn a_place_that_may_not_be_written_names_who_may() {
+    if !can_become_somebody() {
+        return;
+    }
+    let place = open_place(Place::paper());
+    let there = place.path("mine");
+    let args = init(&["--home", there.to_str().unwrap()]);
+    for said in ["to nobody", "belongs to root: `sudo -u root` before the command"] {
+        refused(&as_somebody(&place, &args), said);
+    }
+}
+
+#[test]
 fn files_of_others_are_not_believed() {
     if !can_become_somebody() {
         return;

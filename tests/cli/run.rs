@@ -228,3 +228,31 @@ fn what_stands_where_the_services_own_folder_must_is_named() {
     fs::write(place.home().join("run"), "").unwrap();
     place.refuses(&["run"], "home/run is not a directory");
 }
+
+/// The guard that holds the home closes what is open: nobody is told to do it at the venue.
+#[test]
+fn a_second_start_on_a_killed_home_says_only_that_one_runs() {
+    let place = Place::paper();
+    let address = place.home().join("journals/listening");
+    let mut command = place.command(&["run", "--listen", "127.0.0.1:0"]);
+    let mut service = Service(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+    assert!((0..3_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        address.exists()
+    }));
+    fs::write(place.home().join("kill"), "enough").unwrap();
+    let second = |place: &Place| {
+        let output = place.run(&["run", "--listen", "127.0.0.1:0"]);
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    let said = second(&place);
+    assert!(said.contains(&format!("locked by another running service (pid {}", service.0.id())), "{said}");
+    assert!(!said.contains("kill switch"), "{said}");
+    // Without one, what is open stays open.
+    service.0.kill().unwrap();
+    service.0.wait().unwrap();
+    fs::remove_dir_all(place.home().join("journals")).unwrap();
+    let said = second(&place);
+    assert!(said.contains("nothing is closed before a guard runs on it"), "{said}");
+}

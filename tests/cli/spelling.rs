@@ -96,14 +96,14 @@ fn a_value_that_cannot_be_is_told_with_one_that_can() {
     let place = Place::paper();
     for (typed, command) in [
         ("config set ip_share 1/100", "config set ip_share 1/8"),
-        ("config set ip_share 2", "config set ip_share 1"),
+        ("config set ip_share 2", "config set ip_share 1/2"),
         ("config set equity_cap 1,000", "config set equity_cap 1000"),
         ("config set equity_cap 1000,50", "config set equity_cap 1000.50"),
         ("config set equity_cap $1,000", "config set equity_cap 1000"),
         ("config set equity_cap 1000USDC", "config set equity_cap 1000"),
         ("config set rules stop-loss=1", "config set rules stop=1"),
-        ("config set rules stop=80", "config set rules stop=2"),
-        ("config set rules stop=abc", "config set rules stop=2"),
+        ("config set rules stop=80", "config set rules stop=1"),
+        ("config set rules stop=abc", "config set rules stop=1"),
         ("config set rules markets=BTC;ETH", "config set rules markets=BTC,ETH"),
         ("config set rules markets=ALL", "config set rules markets=all"),
         ("report --mode paper --fills json", "report --mode paper --fills --format json"),

@@ -299,6 +299,9 @@ impl Interview<'_> {
         self.client_key_out =
             self.terminal.ask_for("File for the client key", Some(&before), |answer| match answer {
                 SHOWN => Ok(None),
+                word if new_file::is_answer(word) => Err(format!(
+                    "is taken for no file's name: `{SHOWN}` has the key shown once, and a new file is named by its path, such as ./bot.key"
+                )),
                 file => new_file::check(file, self.home).map(Some),
             })?;
         Ok(true)

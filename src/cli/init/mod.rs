@@ -32,7 +32,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         return Err(Refusal::SetUpAlready(home.config_file(), config.mode));
     }
     let mut given = args.completed()?;
-    given.client_key_out = given.client_key_out.map(|file| in_own_folder(file, std::env::home_dir));
+    given.client_key_out = given.client_key_out.map(|file| new_file::whole(in_own_folder(file, std::env::home_dir)));
     given.client_key_out.as_deref().map_or(Ok(()), |file| home.check_new_file(file)).map_err(Refusal::Home)?;
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));
     let answers = match &terminal {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use crate::base::files::in_own_folder;
+use crate::base::files::{in_own_folder, whole_path};
 use crate::base::text::holds_key;
 use crate::home::Home;
 
@@ -13,12 +13,27 @@ pub(in crate::cli) fn expanded(typed: &str) -> PathBuf {
     in_own_folder(PathBuf::from(typed), std::env::home_dir)
 }
 
+/// Whether a word answers the question whether, and so hardly names a file; `./yes` does.
+pub(super) fn is_answer(typed: &str) -> bool {
+    ["y", "yes", "n", "no", "ok", "okay", "none", "show", "shown", "skip", "default", "here"]
+        .iter()
+        .any(|word| typed.eq_ignore_ascii_case(word))
+}
+
+/// The whole path of a file that is named from the folder at hand. What no file is called stays as it is.
+pub(super) fn whole(file: PathBuf) -> PathBuf {
+    if file == Path::new("-") { file } else { whole_path(&file).unwrap_or(file) }
+}
+
 /// The file, if one of this name can be made.
 pub(super) fn check(typed: &str, home: &Home) -> Result<PathBuf, String> {
     if holds_key(typed) {
         return Err("may be a key; name a new file".to_owned());
     }
-    let file = expanded(typed);
+    if typed == "-" {
+        return Err("is no file here, for a key goes to a new file and nowhere else; name one".to_owned());
+    }
+    let file = whole(expanded(typed));
     if home.check_new_file(&file).is_err() {
         return Err(
             "is a name that the home uses itself; name a file outside of the home, or another one in it".to_owned()

@@ -1,14 +1,15 @@
 //! The rules, chosen by a person: each in words with its default, changed one by one or given as a whole.
 
-use super::super::one_rule::{meant, several, shown, with};
+use super::super::one_rule::{self, default, several, shown};
 use super::super::refusal::Refusal;
+use super::super::rule_offered::meant;
 use super::super::rules_place::Place;
 use super::super::rules_source;
 use super::super::terminal::{BACK, Terminal};
 use super::new_file;
 use crate::base::mode::Mode;
 use crate::base::text::nearest;
-use crate::rules::Rules;
+use crate::rules::{Described, Rules};
 
 /// Asks until the rules are as they are wanted.
 pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Result<(), Refusal> {
@@ -54,7 +55,14 @@ pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Resu
 fn refused_by(mode: Mode, rules: &Rules) -> Option<String> {
     let looser = rules.looser_than_default();
     let refused = mode == Mode::Mainnet && !looser.is_empty();
-    refused.then(|| format!("mainnet takes no rule looser than the defaults; change {}", looser.join(", ")))
+    let changes = looser.iter().map(|key| format!("{key}={}", default(key)));
+    refused.then(|| {
+        format!(
+            "mainnet takes no rule looser than the defaults; change {}: the loosest that it takes is {}",
+            looser.join(", "),
+            changes.collect::<Vec<_>>().join(", then ")
+        )
+    })
 }
 
 fn show(terminal: &Terminal, rules: &Rules) -> Result<(), Refusal> {
@@ -81,7 +89,34 @@ fn one(rules: &Rules, set: &str) -> Result<Rules, String> {
     if described.iter().any(|rule| rule.key == key) { with(&described, key, value) } else { Err(no_rule(key)) }
 }
 
+/// The rules with one value as typed, where `default` is the rule's own.
+fn with(described: &[Described], key: &str, typed: &str) -> Result<Rules, String> {
+    let own = typed.trim().eq_ignore_ascii_case("default").then(|| default(key));
+    one_rule::with(described, key, own.as_deref().unwrap_or(typed)).map_err(|why| match one_rule::before(key, &why) {
+        Some(other) => format!("{why}; change {other} first"),
+        None => why,
+    })
+}
+
+/// What is typed instead of a word that is no rule, and was typed for something else.
+fn word(typed: &str) -> Option<&'static str> {
+    Some(match typed.to_ascii_lowercase().as_str() {
+        "done" | "ok" | "yes" | "y" | "save" | "finish" | "next" | "continue" => {
+            "Enter alone keeps these rules and goes on"
+        }
+        "quit" | "exit" | "q" | "cancel" | "abort" => "Ctrl-D leaves, and nothing is set up then",
+        "undo" | "revert" => {
+            "a rule is changed again by RULE=VALUE, and RULE=default takes its default; `back` goes to the question before"
+        }
+        "reset" | "default" | "defaults" => "RULE=default takes the default of a rule, @/dev/null every default",
+        _ => return None,
+    })
+}
+
 fn no_rule(key: &str) -> String {
+    if let Some(way) = word(key) {
+        return format!("{key} is not a rule; {way}");
+    }
     let is_file = key.contains(['.', '/']);
     let way = match nearest(key, Rules::keys()) {
         _ if is_file => format!("a file with rules is given as @{key}"),
@@ -113,7 +148,11 @@ mod tests {
     #[test]
     fn mainnet_takes_no_looser_rule() {
         let looser = with(&Rules::default().describe(), "leverage", "6").unwrap();
-        assert!(refused_by(Mode::Mainnet, &looser).unwrap().ends_with("change leverage"));
+        assert!(
+            refused_by(Mode::Mainnet, &looser)
+                .unwrap()
+                .ends_with("change leverage: the loosest that it takes is leverage=5")
+        );
         assert_eq!(refused_by(Mode::Testnet, &looser), None);
         assert_eq!(refused_by(Mode::Mainnet, &Rules::default()), None);
     }
