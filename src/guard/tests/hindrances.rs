@@ -1,4 +1,4 @@
-//! What keeps everything from being closed, as people are told of it.
+//! The reasons that keep everything from being closed, as people are told of them.
 
 use rust_decimal::dec;
 use serde_json::json;
