@@ -93,6 +93,22 @@ pub(crate) fn take_front(parts: &mut Vec<LinePart>, size: Decimal) {
     });
 }
 
+/// Takes as much as `others` name at each trigger out of these parts, and gives it.
+pub(crate) fn take_out(parts: &mut Vec<LinePart>, others: &[LinePart]) -> Vec<LinePart> {
+    let mut taken = Vec::new();
+    for other in others {
+        let mut left = other.size;
+        for part in parts.iter_mut().filter(|part| part.px == other.px) {
+            let size = left.min(part.size);
+            (part.size, left) = (part.size.saturating_sub(size), left.saturating_sub(size));
+            taken.push(LinePart { px: part.px, size });
+        }
+    }
+    parts.retain(|part| part.size > Decimal::ZERO);
+    taken.retain(|part| part.size > Decimal::ZERO);
+    taken
+}
+
 /// Puts the nearest trigger in front.
 pub(crate) fn sort_parts(side: PositionSide, parts: &mut [LinePart]) {
     parts.sort_by_key(|part| -part.px.saturating_mul(side.sign()));

@@ -5,7 +5,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{
-    CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, tighter, total_size,
+    CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, take_out, tighter, total_size,
 };
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
 use crate::guard::state::judged_stops::JudgedStops;
@@ -330,7 +330,8 @@ impl CoverLine {
     /// are tighter.
     pub(crate) fn tighten(&mut self, stops: &[(Decimal, CoverSize)], more: Decimal) {
         let held = self.held.saturating_add(more);
-        let mut left = held.saturating_sub(total_size(&self.bare(stops, more)));
+        let bare = self.bare(stops, more);
+        let mut left = held.saturating_sub(total_size(&bare));
         let mut seen: Vec<LinePart> = Vec::new();
         let counting = stops.iter().filter(|(px, _)| self.counts_with(*px, more));
         seen.extend(counting.map(|(px, size)| LinePart { px: *px, size: size.of(held) }));
@@ -340,7 +341,11 @@ impl CoverLine {
             left = left.saturating_sub(part.size);
             part.size > Decimal::ZERO
         });
+        // They cover what lies behind the parts that stay bare, and none of these.
+        let still_bare = take_out(&mut self.parts, &bare);
         self.parts = tighter(self.side, &self.parts, &seen);
+        self.parts.extend(still_bare);
+        sort_parts(self.side, &mut self.parts);
         bound_parts(&mut self.parts);
         self.settle_judged(&seen);
     }

@@ -75,6 +75,7 @@ mod simulation;
 mod sizes;
 mod stops;
 mod taken_back;
+mod tightened_lines;
 mod told_fills;
 mod turned;
 mod two_clients;

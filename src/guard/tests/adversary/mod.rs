@@ -39,9 +39,10 @@ const FOUND: [u64; 37] = [
 ];
 
 /// The same of games with children that are cancelled, or with the live feed.
-const FOUND_SINCE: [u64; 19] = [
+const FOUND_SINCE: [u64; 20] = [
     8_010_834, 8_023_329, 8_032_903, 8_159_118, 8_201_676, 8_215_553, 8_280_645, 8_423_389, 8_549_344, 8_874_537,
     9_185_187, 9_357_719, 10_125_525, 10_167_834, 10_240_062, 10_243_035, 10_256_113, 11_398_863, 11_464_722,
+    11_517_459,
 ];
 
 /// What came of many games.
