@@ -65,7 +65,8 @@ impl Reader {
             Self::Journal => format!("<{priority}>"),
             Self::File => format!("{} ", iso(at_ms)),
         };
-        format!("{before}{name}: {word}{}", one_line(text, MAX_LINE))
+        let more = if text.chars().nth(MAX_LINE).is_some() { "…" } else { "" };
+        format!("{before}{name}: {word}{}{more}", one_line(text, MAX_LINE))
     }
 }
 
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(line(Reader::Journal, Level::Warning, "a\n<0>b\u{1b}[2J"), "<4>svc-guard: warning: a <0>b [2J");
         assert_eq!(
             line(Reader::Journal, Level::Detail, &"x".repeat(10_000)).len(),
-            "<7>svc-guard: detail: ".len() + MAX_LINE
+            "<7>svc-guard: detail: …".len() + MAX_LINE
         );
     }
 

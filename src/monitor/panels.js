@@ -1,7 +1,7 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
 import { COMMAND, byId, keep, make, put, set, terms } from "./dom.js";
-import { capital, clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
+import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
@@ -64,7 +64,8 @@ export function tiles(status, problems) {
 /** While the guard is lost nobody can say how it is, and nothing counts down. */
 export function unknown() {
   tile("t-health", "bad", "■ Not known", "the guard does not answer");
-  for (const none of ["no-positions", "no-orders"]) put(none, "Not known");
+  put("no-positions", "Not known");
+  put("no-orders", "Not known");
   for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
 }
 
@@ -74,7 +75,7 @@ function closed({ mode, positions: held, open_orders: resting, venue, closing })
   if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(venue.account_age_ms)} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
-  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${capital(clip(why, 300))}.`).join("");
+  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
   if (held.length + resting.length > 0) return [`Closing: ${left} left.${hindered}`, age];
   const { flat, twaps } = closing ?? {};
   if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
@@ -164,17 +165,18 @@ export function headroom({ headroom: rows, positions: held }) {
     put(line.children[0], name);
     put(line.children[1], share !== null ? `${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });
-    set(bar, { "aria-label": name, "aria-valuenow": share === null ? 0 : Math.floor(share), "aria-valuetext": line.children[1].textContent });
+    set(bar, { "aria-label": name, "aria-valuenow": Math.floor(share), "aria-valuetext": line.children[1].textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;
   });
 }
 
+const inPercent = (percent) => `${percent}%`;
 /** Rules that look at one order alone: how each value reads. */
 const PER_ORDER = {
   markets: ["Markets", (list) => (list === "all" ? "all" : [list].flat().join(", "))],
   collar: ["Price from the mid", (percent) => `${percent}% at most`],
-  stop: ["Stop attached at", (percent) => `${percent}%`],
-  max_stop: ["Widest stop", (percent) => `${percent}%`],
+  stop: ["Stop attached at", inPercent],
+  max_stop: ["Widest stop", inPercent],
   order_value: ["One order’s value", (amount) => (amount === null ? "no limit" : `${usd(amount)} USDC`)],
   duplicate_window: ["The same entry again", (seconds) => (seconds === "0" ? "allowed" : `after ${seconds} s`)],
 };

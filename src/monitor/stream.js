@@ -5,8 +5,9 @@ import { clip, figure, local, moment, ratio, short, stamp, time, usd, words } fr
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
-/** As many events are remembered for those that speak of them. */
-const MOST_NAMED = 1200;
+/** The markets of the newest events that send something, for those that tell what became of it. */
+const MARKETS = new Map();
+const MOST_MARKETS = 4 * MOST_ROWS;
 
 const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "bad"] };
 
@@ -14,14 +15,14 @@ const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "
 const TELL = {
   started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${short(clip(event.account))}`],
   stopped: (event) => ["■", "warn", `The guard stopped: ${clip(event.reason)}`],
-  sent: (event, named) => event.ok === false
-    ? ["✕", "bad", `The venue did not take ${named(event.decision)}: ${refusal(event.reply)}`]
+  sent: (event) => event.ok === false
+    ? ["✕", "bad", `The venue did not take ${sent(event, event.decision)}: ${refusal(event.reply)}`]
     : null,
   intent: () => null,
   done: () => null,
-  recovered: (event, named) => [
+  recovered: (event) => [
     "↺", event.outcome === "unknown" ? "bad" : "idle",
-    `What became of ${named(event.intent)}: ${words(event.outcome)}`,
+    `What became of ${sent(event, event.intent)}: ${words(event.outcome)}`,
   ],
   risk: (event) => [
     event.state === "active" ? "●" : "■", event.state === "active" ? "idle" : "bad",
@@ -58,19 +59,15 @@ function traded(event) {
 function refusal(reply) {
   const statuses = reply?.response?.data?.statuses;
   const errors = Array.isArray(statuses) ? statuses.map((status) => status?.error).filter((text) => typeof text === "string") : [];
-  const whole = [reply?.response, reply?.error].find((text) => typeof text === "string");
-  return clip(errors.length > 0 ? [...new Set(errors)].join("; ") : whole ?? reply, 300);
+  return clip(errors.length > 0 ? [...new Set(errors)].join("; ") : reply?.error ?? reply?.response ?? reply, 300);
 }
 
-/** How other events speak of one that was about to send something; null where none does. */
-function nameOf({ kind, seq, action, coins, of }, named) {
-  const markets = texts(coins).slice(0, MOST_CHANGES).map((coin) => clip(coin, 40)).join(", ");
-  const number = `(event ${clip(seq)})`;
-  if (kind === "decision") return `the ${words(action)}${markets ? ` in ${markets}` : ""} ${number}`;
-  if (kind === "protect") return `the guard’s own stop in ${markets} ${number}`;
-  if (kind === "flatten") return `a close or cancel ${number}`;
-  if (kind === "intent") return named.get(of) ?? `what follows on event ${clip(of)} ${number}`;
-  return null;
+const sent = ({ index }, seq) => `action ${clip(index)} of event ${clip(seq)}${MARKETS.get(seq) ?? ""}`;
+
+function noteMarkets({ seq, of, coins }) {
+  const names = texts(coins).join(", ");
+  MARKETS.set(seq, names ? ` in ${clip(names, 80)}` : MARKETS.get(of));
+  if (MARKETS.size > MOST_MARKETS) MARKETS.clear();
 }
 
 const texts = (list) => (Array.isArray(list) ? list : []).map((text) => clip(text));
@@ -86,15 +83,6 @@ export class Stream {
   constructor(list, empty, older) {
     [this.list, this.empty, this.older] = [list, empty, older];
     [this.risk, this.wanted, this.kinds] = [null, "", "all"];
-    this.named = new Map();
-  }
-
-  /** Remembers what an event sends, for those that tell what became of it. */
-  name(event) {
-    const name = nameOf(event, this.named);
-    if (name === null) return;
-    this.named.set(event.seq, name);
-    if (this.named.size > MOST_NAMED) this.named.delete(this.named.keys().next().value);
   }
 
   /** Shows only the rows that hold a text. */
@@ -158,10 +146,8 @@ export class Stream {
   }
 
   add(events, nowMs) {
-    const told = events.slice(-MOST_ROWS * 4);
-    for (const event of told) this.name(event);
-    const named = (seq) => this.named.get(seq) ?? `an action of event ${clip(seq)}`;
-    const rows = told.filter((event) => this.isNews(event)).map((event) => rowOf(event, nowMs, named)).filter((row) => row !== null);
+    events.forEach(noteMarkets);
+    const rows = events.slice(-MOST_ROWS * 4).filter((event) => this.isNews(event)).map((event) => rowOf(event, nowMs)).filter((row) => row !== null);
     if (rows.length > MOST_ROWS) this.leaveOut();
     this.insert(rows.slice(-MOST_ROWS));
   }
@@ -181,9 +167,9 @@ export class Stream {
   }
 }
 
-function rowOf(event, nowMs, named) {
+function rowOf(event, nowMs) {
   if (event.kind === "decision") return decision(event, nowMs);
-  const told = TELL[event.kind] ? TELL[event.kind](event, named) : ["·", "idle", clip(event)];
+  const told = TELL[event.kind] ? TELL[event.kind](event) : ["·", "idle", clip(event)];
   if (told === null) return null;
   const [sign, tone, text, lines = []] = told;
   return row(event, nowMs, { class: `row ${tone}` }, badge(sign, words(event.kind), tone), [make("p", {}, text), changes(lines)]);

@@ -68,9 +68,6 @@ export function percent(part, whole, signed = false) {
   return `${share < 0 ? "−" : signed && share > 0 ? "+" : ""}${Math.abs(share).toFixed(1)}%`;
 }
 
-/** A text as the beginning of a sentence. */
-export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-
 /** How many there are of something. */
 export const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 

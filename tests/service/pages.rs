@@ -148,8 +148,9 @@ fn the_status_is_as_the_page_says() {
         if status["closing"].is_null() || !has_about(&status) {
             return None;
         }
-        let some = |key: &str| status[key].as_array().is_some_and(|list| !list.is_empty());
-        (some("positions") && some("open_orders") && some("alerts") && status["unattended"] == 1).then_some(status)
+        let some = |key: &str| status.pointer(key).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+        let lists = ["/positions", "/open_orders", "/alerts", "/closing/hindrances"];
+        (lists.into_iter().all(some) && status["unattended"] == 1).then_some(status)
     });
     let mut found = BTreeSet::new();
     paths(&status, "", &mut found);

@@ -37,7 +37,9 @@ pub(crate) fn of_closing(guard: &Guard) -> Vec<String> {
     let foreign = foreign.into_iter().map(|(coin, count)| {
         let (orders, them) =
             if count == 1 { ("an order".to_owned(), "it") } else { (format!("{count} orders"), "them") };
-        format!("{orders} of {coin}, no core perp, cannot be cancelled here: cancel {them} at the venue's own page")
+        format!(
+            "{coin}, no core perp, has {orders} that cannot be cancelled here: cancel {them} at the venue's own page"
+        )
     });
     let account = guard.view.account.iter();
     let unknown = account.clone().flat_map(|account| account.unknown.keys()).map(|coin| {

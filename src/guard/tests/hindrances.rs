@@ -34,7 +34,7 @@ fn a_close_that_the_venue_refuses_is_told_of_until_one_is_taken() {
 /// An order of a spot pair or of a builder's market: the account is not flat with it, and only a person ends it.
 #[test]
 fn an_order_that_cannot_be_cancelled_here_is_told_of() {
-    for (orders, words) in [(1, "an order of @107"), (2, "2 orders of @107")] {
+    for (orders, words) in [(1, "@107, no core perp, has an order"), (2, "@107, no core perp, has 2 orders")] {
         let (mut desk, _) = killed(dec!(1));
         desk.step(Input::Twaps(Ok(Vec::new())));
         come_to_rest(&mut desk);

@@ -36,7 +36,9 @@ fn who_waits_for_a_kill_hears_why_it_is_not_flat() {
     let told = run_with(&stand.home(), &["kill", "--reason", "enough", "--wait", "4"], "");
     assert_eq!(told.status.code(), Some(1), "{told:?}");
     let text = String::from_utf8_lossy(&told.stderr).into_owned();
-    for part in ["1 position", "an order of @107", "0.4 of ETH stays", "does not exist", "venue's own page"] {
+    for part in
+        ["1 position", "@107, no core perp, has an order", "0.4 of ETH stays", "does not exist", "venue's own page"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
