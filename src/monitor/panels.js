@@ -125,7 +125,7 @@ export function alerts({ alerts: list, at_ms: nowMs }) {
     ({ children: [code, text, since] }, alert) => {
       put(code, `${SEVERE.has(alert.code) ? "■" : "▲"} ${words(alert.code)}`);
       set(code, { class: SEVERE.has(alert.code) ? "severe" : null });
-      put(text, clip(alert.text).replaceAll("`", COMMAND));
+      put(text, clip(alert.text).replaceAll("\x60", COMMAND));
       put(since, alert.since_ms === null ? "" : `since ${time(alert.since_ms, nowMs)}`);
     });
   byId("no-alerts").hidden = list.length > 0;

@@ -69,7 +69,7 @@ def test_a_send_that_the_venue_refused(stand_of, monitor_of):
     decided = stand.bot.order("BTC", True, 0.01, 59800, GTC)["guard"]
     told = monitor.rows("The venue did not take")
     expect(told).to_have_count(1)
-    expect(told).to_contain_text(f"did not take action 0 of event {decided['seq']} in BTC: Insufficient margin <now>.")
+    expect(told).to_contain_text(f"of event {decided['seq']} in BTC: Insufficient margin <now>.")
 
 
 def test_a_refusal_of_the_whole_and_what_became_of_an_order_name_it(stand_of, monitor_of):
@@ -77,7 +77,7 @@ def test_a_refusal_of_the_whole_and_what_became_of_an_order_name_it(stand_of, mo
     monitor = monitor_of(stand)
     stand.venue.do("fault", on="order", kind="http_502", times=1)
     seq = stand.bot.order("BTC", True, 0.01, 59800, GTC)["guard"]["seq"]
-    told = monitor.rows(f"action 0 of event {seq} in BTC")
+    told = monitor.rows(f"of event {seq} in BTC")
     expect(told.first).to_be_visible()
     for text in told.all_inner_texts():
         assert '{"' not in text, text
