@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import pytest
 from playwright.sync_api import expect
 
 from figures import figure, usd
@@ -39,6 +40,22 @@ def test_state_at_a_glance(busy, monitor_of):
     expect(monitor.page.locator("#notices > *")).to_have_count(0)
     expect(monitor.page).to_have_title("● Active · testnet · svc-guard")
     expect(monitor.page.locator("#facts")).to_contain_text(busy.venue.url)
+
+
+# Elements that cut what is in them, but for what is for the ear alone.
+CUT = """() => [...document.querySelectorAll("body *")]
+  .filter((one) => one.textContent.trim() !== "" && getComputedStyle(one).overflowY === "hidden" && !one.closest(".unseen, thead"))
+  .filter((one) => one.scrollHeight > one.clientHeight + 1)
+  .map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
+FONTS = "() => [...document.querySelectorAll('.num')].map((one) => getComputedStyle(one).fontFamily)"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_is_cut_and_figures_stand_in_the_page_s_font(busy, monitor_of, width):
+    monitor = monitor_of(busy, width=width, height=900)
+    monitor.until_table("positions", lambda rows: len(rows) == 2)
+    assert monitor.page.evaluate(CUT) == []
+    assert not [font for font in monitor.page.evaluate(FONTS) if "mono" in font]
 
 
 def test_open_orders_by_their_owner(busy, monitor_of):
