@@ -68,6 +68,7 @@ mod realised;
 mod record_cost;
 mod recovering;
 mod regrouping;
+mod same_moment;
 mod seen_twice;
 mod settling;
 mod signer;

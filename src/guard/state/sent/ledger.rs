@@ -231,7 +231,11 @@ impl SentOrders {
         let vanished: Vec<SentOrder> = orders.map(|order| self.vanished(order, view, at)).collect();
         let vanished: Vec<SentOrder> = vanished.into_iter().filter(|order| !self.has_moved(order)).collect();
         self.unexplained.clear();
-        let is_told = |trigger: &SentTrigger| trigger.phase.is_answered_by(begun_ms);
+        // One that does not show it, begun in the same moment as the answer came, may be older.
+        let is_told = |trigger: &SentTrigger| {
+            let is_shown = trigger.cloid.is_some_and(|cloid| view.shows(&cloid));
+            trigger.phase.is_answered_by(if is_shown { begun_ms } else { begun_ms.saturating_sub(1) })
+        };
         let (told, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.triggers).into_iter().partition(is_told);
         self.triggers = kept;
         let fired = left.iter().filter(|order| !self.is_being_cancelled(order.oid, order.cloid)).collect::<Vec<_>>();
