@@ -6,15 +6,6 @@ use std::process::Command;
 
 use crate::place::*;
 
-/// What a refusal says, in one line.
-fn said(place: &Place, args: &[&str]) -> String {
-    let before = place.listing();
-    let output = place.run(args);
-    refused(&output, "");
-    assert!(place.listing() == before, "{args:?} left something behind");
-    text(&output.stderr)
-}
-
 /// Types a command that a text names into a shell.
 fn typed(place: &Place, said: &str, command: &str, changes: &[(&str, &str)]) -> (Option<i32>, String) {
     let whole = said.split('`').skip(1).step_by(2).find(|text| text.contains(command));

@@ -4,15 +4,6 @@ use std::process::Command;
 
 use crate::place::*;
 
-/// What a refusal of these words says.
-fn said(place: &Place, args: &[&str]) -> String {
-    let before = place.listing();
-    let output = place.run(args);
-    refused(&output, "");
-    assert!(place.listing() == before, "{args:?} left something behind");
-    text(&output.stderr)
-}
-
 /// The commands of this program that a text offers.
 fn commands(said: &str) -> Vec<String> {
     let quoted = said.split('`').skip(1).step_by(2);

@@ -219,3 +219,12 @@ pub(crate) fn venue_with(role: &'static str, agents: &'static str) -> String {
 }
 
 pub(crate) const AGENT: &str = r#"{"role":"agent","data":{"user":"0x1111111111111111111111111111111111111111"}}"#;
+
+/// The words of a refusal of these arguments, which leaves nothing behind.
+pub(crate) fn said(place: &Place, args: &[&str]) -> String {
+    let before = place.listing();
+    let output = place.run(args);
+    refused(&output, "");
+    assert!(place.listing() == before, "{args:?} left something behind");
+    text(&output.stderr)
+}

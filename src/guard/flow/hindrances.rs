@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::amount::to_wire;
-use crate::base::text::cut;
+use crate::base::text::{visible, without_keys};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::send_result::SendResult;
 use crate::venue::reply::Status;
@@ -18,13 +18,18 @@ const MOST_TOLD: usize = 20;
 pub(crate) fn failure(ending: &SendResult, place: usize) -> Option<String> {
     let text = match ending {
         SendResult::Answered(reply, _) => match reply.status(place) {
-            Status::Error(text) => format!("the venue says \u{201c}{}\u{201d}", cut(&text, MOST_LETTERS)),
+            Status::Error(text) => format!("the venue says \u{201c}{}\u{201d}", words(&text)),
             _ => return None,
         },
-        SendResult::NotSent(_, text) => format!("it was not sent, {}", cut(text, MOST_LETTERS)),
-        SendResult::Unknown(text) => format!("the venue has not answered, {}", cut(text, MOST_LETTERS)),
+        SendResult::NotSent(_, text) => format!("it was not sent, {}", words(text)),
+        SendResult::Unknown(text) => format!("the venue has not answered, {}", words(text)),
     };
     Some(text)
+}
+
+/// Somebody else's text as a part of one of the guard's: in a terminal too it can be nothing but words.
+fn words(text: &str) -> String {
+    visible(&without_keys(text), MOST_LETTERS)
 }
 
 /// What keeps everything from being closed, in words.

@@ -31,6 +31,18 @@ fn a_close_that_the_venue_refuses_is_told_of_until_one_is_taken() {
     assert_eq!(hindrances(&desk), [""; 0]);
 }
 
+/// The venue's words may be anybody's: what they hold of a terminal's commands, or as of a key, is told to nobody.
+#[test]
+fn the_venues_words_are_words_alone() {
+    let (mut desk, seq) = killed(dec!(1));
+    let key = "ab".repeat(32);
+    let answer = json!({"status": "err", "response": format!("no\u{1b}[2J \u{202e}0x{key} {}", "x".repeat(999))});
+    desk.answer(seq, 0, answer);
+    let told = hindrances(&desk).join("");
+    assert!(told.contains("no[2J ") && !told.contains(['\u{1b}', '\u{202e}']) && !told.contains(&key), "{told:?}");
+    assert!(told.contains('…') && told.chars().count() < 400, "{told:?}");
+}
+
 /// An order of a spot pair or of a builder's market: the account is not flat with it, and only a person ends it.
 #[test]
 fn an_order_that_cannot_be_cancelled_here_is_told_of() {
