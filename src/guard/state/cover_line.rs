@@ -8,6 +8,7 @@ use crate::guard::state::cover::{
     CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, take_out, tighter, total_size,
 };
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
+use crate::guard::state::held_now::{HeldNow, Moved};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
@@ -23,38 +24,8 @@ const AWAY_PCT: Decimal = dec!(0.2);
 /// So far beyond the market's price may have been traded what a position grew by.
 const SLIPPAGE_PCT: Decimal = dec!(1);
 
-/// A position as the last reads show it.
-#[derive(Debug, Clone)]
-pub(crate) struct HeldNow {
-    /// Without its sign.
-    pub(crate) held: Decimal,
-    pub(crate) entry_px: Option<Decimal>,
-    pub(crate) mark: Option<Decimal>,
-    /// Where it trades: in a thin market far from the mark.
-    pub(crate) mid: Option<Decimal>,
-    pub(crate) by: Enlarged,
-}
-
-/// Entries that the venue told to have filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) size: Decimal,
-    /// The mean price.
-    pub(crate) px: Decimal,
-}
-
-/// What may have enlarged a position since the read before, or opened it anew.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Enlarged {
-    /// The stops that it was judged with.
-    pub(crate) judged: JudgedStops,
-    /// What the venue told of it.
-    pub(crate) told: Option<Told>,
-    /// As much as entries may have filled that no read has shown, told or not.
-    pub(crate) most: Decimal,
-    /// How much was surely closed in the same moment.
-    pub(crate) closed: Decimal,
-}
+/// The venue rounds an entry price by no more than this.
+const ROUNDED_PCT: Decimal = dec!(0.01);
 
 /// Where what was never covered may have its stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +129,7 @@ impl CoverLine {
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
         if !is_anew {
-            self.replace_farther(position.by.judged.beyond_growth(self.side, grown, position.by.closed));
+            self.replace_farther(position.by.judged.beyond_growth(self.side, grown, position.by.surely_closed()));
         }
         self.settle_judged(&[]);
     }
@@ -183,7 +154,10 @@ impl CoverLine {
     /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave
     /// a part away and took it back keeps its line: trading to and fro loosens no stop.
     fn is_opened_anew(&self, now: &HeldNow) -> bool {
-        self.is_just_what_was_told(now) || self.is_priced_anew(now) && !self.may_have_grown(now)
+        self.is_just_what_was_told(now)
+            || self.is_priced_anew(now)
+                && !self.may_have_grown(now)
+                && !now.by.moved.is_some_and(|by| self.lasts(now, by))
     }
 
     /// Whether it is as large as what the venue told to have filled, at the price of that. Where that is too near to the price
@@ -195,6 +169,16 @@ impl CoverLine {
             Some(left) => left.abs() <= most_left,
             None => self.is_hit(now.mark),
         }
+    }
+
+    /// Whether a part of it was held all along: what is known to have moved it comes to its size and its entry price, and closed
+    /// less than was held.
+    fn lasts(&self, now: &HeldNow, by: Moved) -> bool {
+        let left = self.held.saturating_sub(by.closed);
+        let is_it = left > Decimal::ZERO && left.saturating_add(by.opened) == now.held;
+        let (Some(before), Some(entry_px)) = (self.entry_px.filter(|_| is_it), now.entry_px) else { return false };
+        let px = left.saturating_mul(before).saturating_add(by.paid).checked_div(now.held);
+        px.is_some_and(|px| px.saturating_sub(entry_px).abs() <= percent_of(entry_px, ROUNDED_PCT))
     }
 
     /// Whether the price has come to all the triggers that what was held was covered at.

@@ -1,7 +1,8 @@
 //! The lines of all positions: kept while a position lasts, forgotten with it, and what is on disk of them.
 
-use crate::guard::state::cover_line::{CoverLine, HeldNow};
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::ended_lines::EndedLines;
+use crate::guard::state::held_now::HeldNow;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;

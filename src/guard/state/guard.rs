@@ -268,8 +268,7 @@ impl Guard {
     /// Whether the account was read since the venue has answered all that was sent in a market. Whatever of that the read seems not to
     /// show, since moves to and fro look alike, was undone or is shown.
     fn is_read_since_answers(&self, asset: u32) -> bool {
-        let account = self.view.account.as_ref();
-        let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
+        let read = Moment::of_account(&self.view);
         let mut sent = self.sent.orders.iter().filter(|order| order.asset == asset);
         read.is_some_and(|read| sent.all(|order| order.is_over_by(read)))
     }

@@ -1,7 +1,7 @@
 //! Memory of the supervision of the account from one step to the next.
 
-use crate::guard::state::cover_line::Enlarged;
 use crate::guard::state::flatten::Flatten;
+use crate::guard::state::held_now::Enlarged;
 use crate::guard::state::order_attempts::{Dust, RetryState};
 use crate::guard::state::over_limit::OverLimit;
 use crate::guard::state::own_cancels::OwnCancels;

@@ -5,7 +5,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
+use crate::guard::state::cover_line::{CoverLine, FirstStop};
+use crate::guard::state::held_now::{Enlarged, HeldNow};
 use crate::guard::{Effects, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::side::PositionSide;

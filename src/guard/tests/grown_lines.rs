@@ -5,7 +5,8 @@ use rust_decimal::{Decimal, dec};
 use super::fixture::*;
 use crate::guard::Mode;
 use crate::guard::state::cover::LinePart;
-use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow};
+use crate::guard::state::cover_line::CoverLine;
+use crate::guard::state::held_now::{Enlarged, HeldNow};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::record::risk_record::PositionLine;
 

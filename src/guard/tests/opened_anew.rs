@@ -7,7 +7,8 @@ use super::fixture::*;
 use crate::guard::Input;
 use crate::guard::effects::Effects;
 use crate::guard::state::cover::{CoverSize, LinePart};
-use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow, Told};
+use crate::guard::state::cover_line::CoverLine;
+use crate::guard::state::held_now::{Enlarged, HeldNow, Moved, Told};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
@@ -72,6 +73,27 @@ fn one_that_grew_where_the_market_trades_is_no_other() {
     // One more came at 1730, 1 % of the mark beyond the mid, and a step past that.
     for (mid, left) in [(None, dec!(0)), (Some(dec!(1749)), dec!(2)), (Some(dec!(1749.01)), dec!(0))] {
         assert_eq!(kept(covered(dec!(2)), HeldNow { mid, ..now(dec!(3), dec!(1910), dec!(1900)) }), left, "{mid:?}");
+    }
+}
+
+/// Where the entry price has gone past the market's, as in a market that trades far from its mark, it is the same position as long
+/// as what is known comes to its size and its price and left a part of it.
+#[test]
+fn one_of_which_a_part_is_known_to_have_stayed_is_no_other() {
+    let (entry_px, read) = (dec!(1980), now(dec!(1.5), dec!(1980), dec!(1992)));
+    let by = |closed, opened, px: Decimal| Some(Moved { closed, opened, paid: opened * px, ..Moved::default() });
+    for (moved, left) in [
+        (None, dec!(0)),
+        (by(dec!(1), dec!(0.5), dec!(1940)), dec!(1.5)),
+        // The venue's rounding, and a step past it.
+        (by(dec!(1), dec!(0.5), dec!(1940.59)), dec!(1.5)),
+        (by(dec!(1), dec!(0.5), dec!(1940.6)), dec!(0)),
+        // Another size, or nothing left.
+        (by(dec!(1), dec!(0.4), dec!(1925)), dec!(0)),
+        (by(dec!(2), dec!(1.5), entry_px), dec!(0)),
+    ] {
+        let read = HeldNow { by: Enlarged { moved, ..Enlarged::default() }, ..read.clone() };
+        assert_eq!(kept(covered(dec!(2)), read), left, "{moved:?}");
     }
 }
 
@@ -144,7 +166,8 @@ fn of_what_filled_while_something_was_closed_the_nearer_picture_holds() {
     ] {
         let part = |(px, size): (u32, u32)| LinePart { px: px.into(), size: size.into() };
         let judged = JudgedStops::each([part((filled_px, filled))]);
-        let by = Enlarged { judged, closed: Decimal::from(closed), ..Enlarged::default() };
+        let moved = Some(Moved { surely_closed: closed.into(), ..Moved::default() });
+        let by = Enlarged { judged, moved, ..Enlarged::default() };
         let mut line = covered(dec!(2));
         line.resize(&HeldNow { by, ..now(held.into(), dec!(2000), dec!(2000)) });
         let lines: Vec<LinePart> = lines.iter().copied().map(part).collect();

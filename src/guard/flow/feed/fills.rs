@@ -8,6 +8,7 @@ use crate::guard::flow::feed::doubt::{self, doubt, is_off};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::key::Moment;
 use crate::record::events::Trouble;
 use crate::venue::fill::Fill;
 use crate::venue::side::Side;
@@ -43,7 +44,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         note_unlisted(step.guard, fill);
         return false;
     };
-    let Some(read_ms) = step.guard.view.account.as_ref().map(|account| account.venue_ms) else { return false };
+    let Some(read) = Moment::of_account(&step.guard.view) else { return false };
+    let read_ms = read.venue_ms;
     if !step.guard.feed.is_new(fill.id()) {
         return false;
     }
@@ -53,6 +55,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         step.guard.feed.unexplained.remove(&asset);
     }
     if fill.time < read_ms {
+        step.guard.sent.note_shown(fill.oid, fill.sz, read);
         return false;
     }
     let after = match after(step.guard, fill) {

@@ -1,6 +1,6 @@
 //! Fills that may have happened to what was sent, as far as no read shows them.
 
-use super::key::SentKey;
+use super::key::{Moment, SentKey};
 use super::ledger::SentOrders;
 use super::order::SentOrder;
 use crate::venue::side::{PositionSide, Side};
@@ -10,6 +10,16 @@ impl SentOrders {
     /// Takes note that the live feed has told of a fill of the order with this id.
     pub(crate) fn note_fill(&mut self, oid: u64) {
         self.orders.iter_mut().filter(|order| order.oid == Some(oid)).for_each(|order| order.is_filling = true);
+    }
+
+    /// Takes note of a fill of the order with this id that is older than this read of the account, which shows it: what the venue
+    /// told to have filled waits for no other proof, whatever else moved the position meanwhile.
+    pub(crate) fn note_shown(&mut self, oid: u64, size: Decimal, read: Moment) {
+        let its = self.orders.iter_mut().filter(|order| order.oid == Some(oid) && order.is_told_before(read));
+        its.for_each(|order| order.on_shown(size, read.now_ms));
+        self.orders.retain(|order| order.oid != Some(oid) || !(order.is_told() && order.is_settled_by(read)));
+        let followed = self.unshown.fills.iter_mut().filter(|order| order.oid == Some(oid));
+        followed.for_each(|order| order.on_shown(size, read.now_ms));
     }
 
     /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known

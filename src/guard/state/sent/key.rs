@@ -1,5 +1,7 @@
 //! Where an order or cancel stands among what was sent, and how much is known of it.
 
+use crate::guard::state::view::View;
+
 /// Where an order or cancel stands among what was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SentKey {
@@ -29,6 +31,13 @@ impl SentKey {
 pub(crate) struct Moment {
     pub(crate) now_ms: u64,
     pub(crate) venue_ms: u64,
+}
+
+impl Moment {
+    /// That of the last read of the account.
+    pub(crate) fn of_account(view: &View) -> Option<Self> {
+        view.account.as_ref().map(|account| Self { now_ms: account.begun_ms, venue_ms: account.venue_ms })
+    }
 }
 
 /// How much is known of an order that was sent.

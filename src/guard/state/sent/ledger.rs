@@ -255,8 +255,7 @@ impl SentOrders {
             let is_shown = matches!(cancel.target, Target::Oid(oid) if view.orders.contains_key(&oid));
             may_name || is_before || cancel.done.is_some() && is_shown
         });
-        let account = view.account.as_ref();
-        let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
+        let read = Moment::of_account(view);
         self.orders.extend(vanished.into_iter().filter(|order| !read.is_some_and(|read| order.is_settled_by(read))));
     }
 

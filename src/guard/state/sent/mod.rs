@@ -6,6 +6,7 @@
 
 pub(crate) mod cancel;
 mod cancelling;
+mod cause;
 mod closed_of_others;
 mod elsewhere;
 mod fills;

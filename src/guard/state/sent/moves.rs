@@ -1,11 +1,12 @@
 //! Moves of a position between two reads of the account, put down to the orders that were sent.
 
+use super::cause::{Cause, Source};
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
-use crate::guard::state::cover::{self, LinePart};
-use crate::guard::state::cover_line::Told;
+use crate::guard::state::cover::LinePart;
 use crate::guard::state::entry_leg::StopAt;
+use crate::guard::state::held_now::{Moved, Told};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
@@ -14,65 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// As many causes are looked at for one move: every sum of them is tried.
 const MOST_CAUSES: usize = 10;
-
-/// Where a cause is known from, with its place there.
-#[derive(Debug, Clone, Copy)]
-enum Source {
-    /// Open by the last reads, or a trigger that no read has shown.
-    Open,
-    /// An order that was sent.
-    Sent(usize),
-    /// A fill that the venue told of, which no read has shown for long.
-    Unshown(usize),
-    /// A trigger that is open no more.
-    Gone(usize),
-}
-
-/// What may have moved a position between two reads.
-#[derive(Debug, Clone, Copy)]
-struct Cause {
-    /// Signed.
-    size: Decimal,
-    source: Source,
-    /// The venue said that it filled.
-    is_told: bool,
-    /// Of an entry, the stop that it was judged with.
-    judged_px: Option<Decimal>,
-    /// It closes no more than is held.
-    is_closing: bool,
-    /// It would have closed more than was held.
-    is_whole: bool,
-}
-
-impl Cause {
-    /// Something that closes and may have filled, and of which nobody told.
-    fn untold(size: Decimal, source: Source) -> Self {
-        Self { size, source, is_told: false, judged_px: None, is_closing: true, is_whole: false }
-    }
-
-    /// An order that was sent.
-    fn sent(order: &SentOrder, source: Source) -> Self {
-        let judged_px = order.stop.filter(|_| !order.reduce_only).map(|stop| stop.px);
-        let is_closing = order.reduce_only;
-        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px, is_closing, is_whole: false }
-    }
-
-    /// An order that rested by the last reads, beside a position of so much, signed, of which a stop may be for the whole.
-    fn rested(order: &Resting, held: Decimal) -> Self {
-        // It closes nothing of its own side.
-        let whole = if order.is_buy { -held } else { held }.max(Decimal::ZERO);
-        let size = cover::of_resting(order).map_or(order.size, |size| size.of(whole));
-        let size = if order.is_buy { size } else { -size };
-        let judged_px = StopAt::of(order).filter(|_| order.is_entry()).map(|stop| stop.px);
-        Self { judged_px, is_closing: order.reduce_only, ..Self::untold(size, Source::Open) }
-    }
-
-    /// The same of a position of so much, signed: a stop that is larger than that closes all of it.
-    fn of_position(self, held: Decimal) -> Self {
-        let is_larger = self.size.is_sign_negative() != held.is_sign_negative() && self.size.abs() > held.abs();
-        if self.is_closing && is_larger { Self { size: -held, is_whole: true, ..self } } else { self }
-    }
-}
 
 impl SentOrders {
     /// Whether reads have shown all that was sent and answered.
@@ -118,19 +60,26 @@ impl SentOrders {
         JudgedStops::any(side, sent.chain(resting), change.abs())
     }
 
-    /// How much closed before, or between, what else such a move comes to: the venue told of it, or it would have closed more than
-    /// was held and did not.
-    pub(crate) fn closed_beside(
+    /// What such a move is put down to, where that comes to just its size.
+    pub(crate) fn moved_by(
         &self,
         read: Moment,
         view: &View,
         (asset, side): (u32, PositionSide),
         change: Decimal,
-    ) -> Decimal {
-        let is_its = |cause: &Cause| cause.is_closing && (cause.is_told || cause.is_whole);
-        let closing = self.put_down_to(read, view, asset, change).into_iter().flatten().filter(is_its);
-        let closing = closing.filter(|cause| (cause.size > Decimal::ZERO) != side.opening().is_buy());
-        closing.fold(Decimal::ZERO, |sum, cause| sum.saturating_add(cause.size.abs()))
+    ) -> Option<Moved> {
+        let mut moved = Moved::default();
+        for cause in self.put_down_to(read, view, asset, change)? {
+            let (size, is_sure) = (cause.size.abs(), cause.is_closing && (cause.is_told || cause.is_whole));
+            if (cause.size > Decimal::ZERO) == side.opening().is_buy() {
+                moved.opened = moved.opened.saturating_add(size);
+                moved.paid = moved.paid.saturating_add(size.saturating_mul(cause.px));
+            } else {
+                moved.closed = moved.closed.saturating_add(size);
+                moved.surely_closed = moved.surely_closed.saturating_add(if is_sure { size } else { Decimal::ZERO });
+            }
+        }
+        Some(moved)
     }
 
     /// All that comes to a move together: by the prices that are known, or else whatever these are.
@@ -293,8 +242,8 @@ impl SentOrders {
     }
 
     /// What else may be in a read of a position: fills that were told of after it began, or long before, orders without an answer, and
-    /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries and stops that rest in any
-    /// case, since it may have come and gone. `before` was held before the move, signed.
+    /// what rested by the last reads, or a moment ago, where the price has come to it; `at_any_price` entries and stops that rest, or did,
+    /// in any case, since it may have come and gone. `before` was held before the move, signed.
     fn causes(&self, read: Moment, view: &View, (asset, before): (u32, Decimal), at_any_price: bool) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
         // The account's own price may be newer than the mids, and older.
@@ -322,9 +271,10 @@ impl SentOrders {
         let unshown = self.unshown.fills.iter().enumerate().filter(|(_, order)| order.asset == asset);
         let unshown = unshown.map(|(place, order)| (order, Source::Unshown(place)));
         let sent = self.orders.iter().enumerate().filter(|(_, order)| {
+            let is_entry = at_any_price && !order.reduce_only;
             order.asset == asset
                 && !order.is_told_before(read)
-                && (order.is_told() || order.is_immediate || is_met(order.px, order.is_buy))
+                && (order.is_told() || order.is_immediate || is_entry || is_met(order.px, order.is_buy))
         });
         let sent = sent.map(|(place, order)| (order, Source::Sent(place))).chain(unshown);
         let sent = sent.map(|(order, source)| Cause::sent(order, source));
@@ -357,28 +307,4 @@ fn fewest(size: Decimal, causes: &[Cause]) -> Option<Vec<Cause>> {
     }
     let just = sums.into_iter().filter(|(left, _)| left.is_zero()).map(|(_, chosen)| chosen);
     just.min_by_key(|chosen| (chosen.iter().filter(|cause| !cause.is_told).count(), chosen.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use rust_decimal::dec;
-
-    use super::*;
-
-    #[test]
-    fn a_stop_closes_no_more_than_there_is() {
-        for (stop, held, closes) in [
-            (dec!(-1), dec!(1), dec!(-1)),
-            (dec!(-1.0001), dec!(1), dec!(-1)),
-            (dec!(-0.9999), dec!(1), dec!(-0.9999)),
-            (dec!(1.0001), dec!(-1), dec!(1)),
-            (dec!(0.9999), dec!(-1), dec!(0.9999)),
-            // What goes the same way closes nothing of it.
-            (dec!(2), dec!(1), dec!(2)),
-        ] {
-            assert_eq!(Cause::untold(stop, Source::Open).of_position(held).size, closes, "{stop} of {held}");
-        }
-        let entry = Cause { is_closing: false, ..Cause::untold(dec!(-2), Source::Open) };
-        assert_eq!(entry.of_position(dec!(1)).size, dec!(-2), "an entry of the other side goes on beyond it");
-    }
 }

@@ -52,6 +52,8 @@ pub(crate) struct SentOrder {
     moved: Decimal,
     /// When the last read that was put down to it began.
     moved_ms: u64,
+    /// How much of what filled of it a read of the account is later than.
+    shown: Decimal,
     /// When its own status was asked for last, and how often in a row the venue did not know it.
     asked_ms: Option<u64>,
     unknown: u32,
@@ -96,6 +98,7 @@ impl SentOrder {
             told_px: None,
             moved: Decimal::ZERO,
             moved_ms: 0,
+            shown: Decimal::ZERO,
             asked_ms: None,
             unknown: 0,
             resting: None,
@@ -124,6 +127,7 @@ impl SentOrder {
             told_px: None,
             moved: Decimal::ZERO,
             moved_ms: 0,
+            shown: Decimal::ZERO,
             asked_ms: None,
             unknown: 0,
             resting: None,
@@ -299,6 +303,14 @@ impl SentOrder {
     /// Takes all of it for shown by a read begun at `read_ms`.
     pub(crate) fn take_all(&mut self, read_ms: u64) {
         (self.moved, self.moved_ms) = (self.most(), read_ms);
+    }
+
+    /// Takes in that so much more of what filled of it is in a read begun at `read_ms`.
+    pub(super) fn on_shown(&mut self, size: Decimal, read_ms: u64) {
+        self.shown = self.shown.saturating_add(size);
+        if self.shown > self.moved {
+            (self.moved, self.moved_ms) = (self.shown.min(self.most()), read_ms);
+        }
     }
 
     /// Gives back what was put down to it beyond what the venue says it did, with when that read began: something else did that.

@@ -338,3 +338,34 @@ fn a_trade_that_waits_has_the_account_read_now() {
     tell(&mut desk, FeedNews::Opened { socket: 3 });
     assert_eq!(reads(&tell(&mut desk, FeedNews::Traded)), [&Read::AccountNow]);
 }
+
+/// Others may have moved the position as well, so that no read tells the entry's part of it: its fill, told late, is older than the
+/// read, which shows it. One that tells of less leaves the rest in doubt.
+#[test]
+fn a_late_fill_proves_that_a_read_shows_it() {
+    for (told_size, is_exit) in [(None, false), (Some("0.4"), true), (Some("0.3"), false)] {
+        let mut desk = desk();
+        let at_once = |order: Value| with(order, "/t/limit/tif", json!("Ioc"));
+        let seq = desk.order(at_once(buy(ETH, "2000", "0.4"))).seq();
+        let told = told_size.map(|size| fill(&desk, 1, "0", size));
+        desk.now += 10;
+        let filled = json!([{"filled": {"totalSz": "0.4", "avgPx": "2000.0", "oid": 77}}, "waitingForTrigger"]);
+        desk.answer(seq, 0, statuses(filled));
+        // All that it bought was sold again, and an entry that rested has turned the position.
+        let seq = desk.order(with(sell(ETH, "2010", "1"), "/t/limit/tif", json!("Alo"))).seq();
+        desk.answer(seq, 0, statuses(json!([{"resting": {"oid": 78}}, "waitingForFill"])));
+        desk.now += 100;
+        desk.hold("ETH", dec!(-1));
+        desk.now += 10;
+        desk.read_orders(desk.now);
+        fills(&mut desk, told.into_iter().collect());
+        let decided = desk.order(at_once(buy(ETH, "2100", "1")));
+        let order = &decided.forward()["orders"][0];
+        assert_eq!(
+            (&order["r"], &order["s"]) == (&json!(true), &json!("1")),
+            is_exit,
+            "{told_size:?}: {}",
+            decided.event
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! A position as a read shows it, with all that is known of how it came to that: facts, and nothing that decides.
+
+use crate::guard::state::judged_stops::JudgedStops;
+use rust_decimal::Decimal;
+
+/// A position as the last reads show it.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldNow {
+    /// Without its sign.
+    pub(crate) held: Decimal,
+    pub(crate) entry_px: Option<Decimal>,
+    pub(crate) mark: Option<Decimal>,
+    /// Where it trades: in a thin market far from the mark.
+    pub(crate) mid: Option<Decimal>,
+    pub(crate) by: Enlarged,
+}
+
+/// Entries that the venue told to have filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) size: Decimal,
+    /// The mean price.
+    pub(crate) px: Decimal,
+}
+
+/// What may have enlarged a position since the read before, or opened it anew.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Enlarged {
+    /// The stops that it was judged with.
+    pub(crate) judged: JudgedStops,
+    /// What the venue told of it.
+    pub(crate) told: Option<Told>,
+    /// As much as entries may have filled that no read has shown, told or not.
+    pub(crate) most: Decimal,
+    /// What was sent, where that comes to all that changed.
+    pub(crate) moved: Option<Moved>,
+}
+
+impl Enlarged {
+    /// How much was surely closed in the same moment.
+    pub(crate) fn surely_closed(&self) -> Decimal {
+        self.moved.map_or(Decimal::ZERO, |moved| moved.surely_closed)
+    }
+}
+
+/// Orders that come to just the size of a move of a position together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// How much of the position they closed.
+    pub(crate) closed: Decimal,
+    /// Of that, what the venue told of, or what would have closed more than was held and did not.
+    pub(crate) surely_closed: Decimal,
+    /// How much they opened on its side.
+    pub(crate) opened: Decimal,
+    /// What was paid for that.
+    pub(crate) paid: Decimal,
+}
