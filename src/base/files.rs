@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::unistd::{Uid, User};
 
+use super::denied::{denied, user_name};
 use super::disk_fault::with_disk_fault;
 use super::shell::word;
 
@@ -164,31 +165,6 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
-
-/// A refusal of the system to this user, with who may do it.
-#[must_use]
-pub fn denied(path: &Path, error: &io::Error) -> String {
-    format!("{error} to {}{}", user_name(Uid::effective().as_raw()), nearest_owner(path))
-}
-
-/// The owner of the nearest place on a path that can be looked at, and how to act as that user, where it is another one.
-fn nearest_owner(path: &Path) -> String {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let found = whole.ancestors().find_map(|place| Some((place, fs::symlink_metadata(place).ok()?.uid())));
-    match found {
-        Some((place, uid)) if uid != Uid::effective().as_raw() => {
-            let user = user_name(uid);
-            format!("; {} belongs to {user}: `sudo -u {user}` before the command runs it as that user", place.display())
-        }
-        _ => "; name another place, or change its mode by chmod".to_owned(),
-    }
-}
-
-/// A user by name, or by number as `sudo` takes it where there is no name.
-pub fn user_name(uid: u32) -> String {
-    let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    known.map_or_else(|| format!("'#{uid}'"), |user| user.name)
-}
 
 /// Opens a regular file for reading without following a link at its end and without waiting on a pipe.
 pub fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {

@@ -82,9 +82,10 @@ impl IpShare {
     }
 
     /// The share that was likely meant by a text that is none: the least by one that is too small, one part in as many as a whole
-    /// number says, the whole by another that is too large, one in percent as its decimal, and else a half, as an example.
+    /// number says, the whole by another that is too large, one in percent as its decimal, a fraction by one with a colon, and else
+    /// the one of `now`, or a half, as an example, where there is none.
     #[must_use]
-    pub fn likely(text: &str) -> Self {
+    pub fn likely(text: &str, now: Option<Self>) -> Self {
         match Self::parse(text) {
             Err(ShareError::TooSmall(_)) => return Self { numerator: 1, denominator: LEAST },
             // So many guards share it: each takes one part.
@@ -95,6 +96,8 @@ impl IpShare {
         let share = percent.and_then(|percent| percent.checked_div(Decimal::ONE_HUNDRED));
         share
             .and_then(|share| Self::parse(&share.normalize().to_string()).ok())
+            .or_else(|| Self::parse(&text.replace(':', "/").replace(' ', "")).ok())
+            .or(now)
             .unwrap_or(Self { numerator: 1, denominator: 2 })
     }
 
@@ -178,6 +181,23 @@ mod tests {
         assert_eq!(IpShare::parse("0"), Err(ShareError::TooSmall(0)));
         let text = ShareError::TooSmall(133).to_string();
         assert!(text.contains("leaves 133 of") && text.contains("1200 / 8 = 150"), "{text}");
+    }
+
+    #[test]
+    fn what_was_likely_meant_is_the_share_of_now_where_nothing_tells() {
+        let now = IpShare::parse("1/4").ok();
+        for (text, likely, likely_first) in [
+            ("x", "1/4", "1/2"),
+            ("1/", "1/4", "1/2"),
+            ("1:3", "1/3", "1/3"),
+            ("1 / 3", "1/3", "1/3"),
+            ("25%", "1/4", "1/4"),
+            ("2", "1/2", "1/2"),
+            ("1/9", "1/8", "1/8"),
+        ] {
+            assert_eq!(IpShare::likely(text, now).to_string(), likely, "{text}");
+            assert_eq!(IpShare::likely(text, None).to_string(), likely_first, "{text}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod amount;
 pub mod clock;
 pub mod cloid_prefix;
 pub mod day;
+pub mod denied;
 pub mod disk_fault;
 pub mod files;
 pub mod hex;

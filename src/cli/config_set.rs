@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::set_up::SignalsBlocked;
 use super::{one_rule, reached, rule_offered, rules_source, slips};
-use crate::base::ip_share::IpShare;
+use crate::base::ip_share::{IP_BUDGET, IpShare};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, base_url, likely_listen, likely_usdc, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
@@ -77,13 +77,13 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
         What::Rules => {
             let rules = rules(typed, config)?;
             refuse_looser(config.mode, &rules)?;
-            let words = in_words(&config.rules, &rules).into_iter().chain(one_rule::doubt(&rules)).collect();
+            let words = one_rule::in_words(&config.rules, &rules).into_iter().chain(one_rule::doubt(&rules)).collect();
             Change { key: "rules", value: Some(rules.to_code()), config: Config { rules, ..new }, words }
         }
         What::Listen => {
-            let listen = parse_listen(typed).map_err(|expected| {
-                bad(format!("{expected}: `svc-guard config set listen {}`", likely_listen(typed)))
-            })?;
+            let likely = likely_listen(typed, config.listen);
+            let way = format!("must be IP:PORT: `svc-guard config set listen {likely}`");
+            let listen = parse_listen(typed).map_err(|_| bad(way))?;
             let mut words = line("listen", config.listen.to_string(), listen.to_string());
             if !words.is_empty() {
                 words.extend(at(listen));
@@ -91,10 +91,16 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "listen", value: Some(listen.to_string()), config: Config { listen, ..new }, words }
         }
         What::IpShare => {
+            let likely = IpShare::likely(typed, Some(config.ip_share));
             let ip_share = IpShare::parse(typed)
-                .map_err(|error| bad(format!("{error}: `svc-guard config set ip_share {}`", IpShare::likely(typed))))?;
+                .map_err(|error| bad(format!("{error}: `svc-guard config set ip_share {likely}`")))?;
             let told = |share: IpShare| format!("{share} ({} weight a minute)", share.budget_per_minute());
-            let words = line("ip_share", told(config.ip_share), told(ip_share));
+            let mut words = line("ip_share", told(config.ip_share), told(ip_share));
+            if ip_share.budget_per_minute() > config.ip_share.budget_per_minute() {
+                words.push(format!(
+                    "That is more of the {IP_BUDGET} weight a minute which all guards and bots of this machine share."
+                ));
+            }
             Change { key: "ip_share", value: Some(ip_share.to_string()), config: Config { ip_share, ..new }, words }
         }
         What::EquityCap => {
@@ -180,16 +186,4 @@ fn refuse_looser(mode: Mode, rules: &Rules) -> Result<(), Refusal> {
         Mode::Mainnet if !looser.is_empty() => Err(Refusal::Mainnet(UNCHANGED, vec![MainnetGap::LooserRules(looser)])),
         _ => Ok(()),
     }
-}
-
-/// Each rule that changes, before and after.
-fn in_words(before: &Rules, after: &Rules) -> Vec<String> {
-    let looser = after.looser_than(before);
-    let pairs = before.describe().into_iter().zip(after.describe());
-    let changed = pairs.filter(|(before, after)| before.value != after.value);
-    let told = changed.flat_map(|(before, after)| {
-        let way = if looser.contains(&after.key) { "looser" } else { "stricter" };
-        [format!("{:<18}before  {}", before.key, before.words), format!("{:<18}after   {}  ({way})", "", after.words)]
-    });
-    told.collect()
 }

@@ -70,8 +70,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
 fn earlier(wallet: Address, may_run: bool) -> String {
     if may_run {
         format!(
-            "A guard that runs signs with the earlier one, {wallet}, until it is started again: do that first, and then take its \
-             approval back at the venue.\n"
+            "A guard that runs signs with the key that it was started with until it is started again: do that first, and then take \
+             the approval of the earlier one, {wallet}, back at the venue.\n"
         )
     } else {
         format!("The earlier one, {wallet}, is used no more: take its approval back at the venue.\n")
@@ -104,7 +104,7 @@ mod tests {
     fn the_wallet_that_a_running_guard_signs_with_is_ended_last() {
         let wallet = Address([1; 20]);
         assert!(
-            earlier(wallet, true).contains("until it is started again: do that first, and then take its approval back")
+            earlier(wallet, true).contains("until it is started again: do that first, and then take the approval of")
         );
         assert!(earlier(wallet, false).contains("is used no more: take its approval back"));
     }

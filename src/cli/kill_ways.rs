@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
+use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
-use crate::base::files::user_name;
 use crate::base::shell::{place, word};
 
 /// The guards that may be meant by who cannot write a kill file.

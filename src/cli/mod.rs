@@ -35,6 +35,7 @@ mod manual_page;
 mod mcp;
 mod misplaced;
 mod nearly;
+mod not_kept;
 mod notify;
 mod of_journals;
 mod of_others;

@@ -12,7 +12,7 @@ use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, short, without_keys};
-use crate::home::{likely_listen, likely_usdc};
+use crate::home::{DEFAULT_LISTEN, likely_listen, likely_usdc};
 
 /// The commands with their groups, and names that are none and have an answer of their own.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
@@ -166,8 +166,8 @@ fn one_corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
         _ => &[],
     };
     let likely = match flag {
-        "--listen" => likely_listen(given).to_string(),
-        "--ip-share" => IpShare::likely(given).to_string(),
+        "--listen" => likely_listen(given, DEFAULT_LISTEN).to_string(),
+        "--ip-share" => IpShare::likely(given, None).to_string(),
         "--equity-cap" => likely_usdc(given)?.digits,
         "--from" | "--to" => of_journals::day(given, now_ms())?.to_string(),
         _ => nearest(given, possible.iter().map(String::as_str))?.to_owned(),

@@ -11,7 +11,7 @@ use super::renamed_commands::Named;
 use crate::base::mode::Mode;
 use crate::base::shell::{confirmation, word as shell_word};
 use crate::base::text::{short, without_keys};
-use crate::home::{likely_listen, parse_address};
+use crate::home::{DEFAULT_LISTEN, likely_listen, parse_address};
 
 const CONFIRMATIONS: [&str; 3] = ["--confirm-mainnet", "--confirm-account", "--confirm"];
 const KEYS: [&str; 3] = ["--key-file", "--keyfile", "--wallet-key-file"];
@@ -164,10 +164,10 @@ fn listening(words: &[String], mode: Option<Mode>) -> Vec<String> {
     let (rest, port) = take(rest, &PORTS);
     let (mut rest, _) = without(&rest, "--listen");
     let given = match (host, port) {
-        (Some(host), Some(port)) => format!("{}:{port}", likely_listen(&host).ip()),
+        (Some(host), Some(port)) => format!("{}:{port}", likely_listen(&host, DEFAULT_LISTEN).ip()),
         (host, port) => host.or(port).unwrap_or_default(),
     };
-    let listen = given.parse().unwrap_or_else(|_| likely_listen(&given));
+    let listen = given.parse().unwrap_or_else(|_| likely_listen(&given, DEFAULT_LISTEN));
     let is_run = rest.first().is_some_and(|command| command == "run");
     let has_mode = rest.iter().any(|word| word.starts_with("--network"));
     if let Some(mode) = mode.filter(|mode| is_run && !has_mode && *mode != Mode::Paper) {

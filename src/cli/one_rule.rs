@@ -70,6 +70,18 @@ pub(super) fn doubt(rules: &Rules) -> Option<String> {
     ))
 }
 
+/// Each rule that changes, before and after.
+pub(super) fn in_words(before: &Rules, after: &Rules) -> Vec<String> {
+    let looser = after.looser_than(before);
+    let pairs = before.describe().into_iter().zip(after.describe());
+    let changed = pairs.filter(|(before, after)| before.value != after.value);
+    let told = changed.flat_map(|(before, after)| {
+        let way = if looser.contains(&after.key) { "looser" } else { "stricter" };
+        [format!("{:<18}before  {}", before.key, before.words), format!("{:<18}after   {}  ({way})", "", after.words)]
+    });
+    told.collect()
+}
+
 /// The changes of several rules that were typed as one: `stop=3` and `max_stop=4` of `stop=3,max_stop=4`. Nothing where it is one.
 pub(super) fn several(typed: &str) -> Vec<String> {
     let described = Rules::default().describe();

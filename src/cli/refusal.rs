@@ -102,12 +102,12 @@ pub(super) enum Refusal {
         what = if .0.exists() { "is empty" } else { "does not exist" }
     )]
     Empty(PathBuf),
-    /// The home holds no key for a mode that needs one (the file, the mode).
+    /// The home holds no key for a mode that needs one (the file, the mode, the wallet where it is known).
     #[error(
-        "{0} does not exist, and {1} needs the API wallet's key: {aside}store it with `svc-guard key replace --key-stdin < FILE`, \
-         or give it at this start with --key-stdin or --key-file FILE", aside = kept_aside::way_back(.0)
+        "{0} does not exist, and {1} needs the API wallet's key{of}: {aside}store it with `svc-guard key replace --key-stdin < FILE`, \
+         or give it at this start with --key-stdin or --key-file FILE", of = of_wallet(*.2), aside = kept_aside::way_back(.0, *.2)
     )]
-    NoKeyFile(PathBuf, Mode),
+    NoKeyFile(PathBuf, Mode, Option<Address>),
     /// A report that cannot be made (why).
     #[error("{0}")]
     Question(String),
@@ -344,6 +344,11 @@ fn no_set_up(config: &Path) -> &'static str {
         }
         _ => "does not exist",
     }
+}
+
+/// The wallet that a key is of, where that is known.
+fn of_wallet(wallet: Option<Address>) -> String {
+    wallet.map_or_else(String::new, |wallet| format!(", that of {wallet}"))
 }
 
 /// How the key of a set-up is changed, where its mode has one.

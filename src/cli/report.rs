@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let read_from = question.read_from();
     let mut report = Report::new(question);
-    if !dir.exists() {
+    if matches!(dir.try_exists(), Ok(false)) {
         // A folder that is not there is no journal.
         return Err(journal::unread("report", OpenError::NoRiskJournal(dir), args.mode, &config, home));
     }

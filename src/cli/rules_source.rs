@@ -19,6 +19,7 @@ pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
     check_no_key(place.name(), given.trim())?;
     let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
+        Some("") => Err(Refusal::NoCode(given.to_owned(), place)),
         Some(path) => {
             let text = read_text(expanded(path))?;
             // What `config get rules` prints may stand in a file as well, and the table under a header of its own.

@@ -16,7 +16,7 @@ use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, open_sealed,
+    AccountMark, Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, open_sealed,
     parse_address, parse_listen, read_key_file,
 };
 use crate::rules::Rules;
@@ -112,6 +112,15 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let from_file = if args.key_stdin { None } else { api_wallet(&args, &config, home, &mut warnings)? };
     let refused = |error| with_the_kill(home, Refusal::Run(error));
     let prepared = PreflightedService::new(home.clone(), config).map_err(refused)?;
+    // Held until the service ends. What paper sends goes nowhere.
+    let mark = (prepared.config().mode != Mode::Paper).then(|| AccountMark::take(prepared.config()));
+    if mark.as_ref().is_some_and(AccountMark::is_taken) {
+        warnings.push(format!(
+            "a guard runs on this machine that guards {} at this venue already, on another home: two guards of one account work against \
+             each other; `ps -C svc-guard -o pid,args` shows them",
+            prepared.config().account
+        ));
+    }
     let key = if args.key_stdin { api_wallet(&args, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
@@ -188,7 +197,9 @@ fn api_wallet(
     } else {
         let path = args.key_file.clone().unwrap_or_else(|| home.key_file());
         let KeyReading { key, warning } = read_key_file(&path, args.container).map_err(|error| match error {
-            KeyFileError::File(FileError { path, why: Why::Missing }) => Refusal::NoKeyFile(path, config.mode),
+            KeyFileError::File(FileError { path, why: Why::Missing }) => {
+                Refusal::NoKeyFile(path, config.mode, config.api_wallet)
+            }
             error => Refusal::Key(error),
         })?;
         warnings.extend(warning);

@@ -5,11 +5,10 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::configured::is_running;
 use super::kept_aside::free_name;
-use super::one_rule;
 use super::output::say;
 use super::refusal::Refusal;
+use super::{not_kept, one_rule};
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::files::{FileError, Replace, Why};
@@ -106,11 +105,22 @@ impl SetUp<'_> {
         if load(&path, &self.home.trusted()).map_err(Refusal::Config)? != self.found {
             return Err(Refusal::ChangedMeanwhile(path));
         }
-        let mut notes = self.not_kept();
+        let mut notes = match &self.found {
+            LoadedConfig::SetUp(earlier) => not_kept::notes(self.home, earlier, &self.config),
+            LoadedConfig::NotSetUp(_) => Vec::new(),
+        };
         notes.extend(one_rule::doubt(&self.config.rules));
-        if let Some(stored) = &self.stored {
-            notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
+        match &self.stored {
+            Some(stored) => notes.extend(store_key(self.home, stored, self.force, &mut rollback)?),
+            // A start would take an earlier one for its own.
+            None if self.force && self.config.mode != Mode::Paper => {
+                for earlier in stored_keys(self.home) {
+                    notes.push(keep_aside(&earlier, |from, to| fs::rename(from, to), &mut rollback)?);
+                }
+            }
+            None => {}
         }
+        let journal_there = risk_journal(self.home, &self.config);
         if let Some(out) = &self.client_key_out {
             // Again, for the home was made just now, perhaps.
             self.home.check_new_file(out).map_err(Refusal::Home)?;
@@ -119,8 +129,9 @@ impl SetUp<'_> {
         }
         // Mainnet's is a person's to start, with a word for it.
         if self.config.mode != Mode::Mainnet {
-            notes.extend(start_journal(self.home, &self.config, &mut rollback)?);
+            start_journal(self.home, &self.config, &mut rollback)?;
         }
+        notes.extend(journal_there.map(|dir| format!("the risk journal in {} goes on as it is", dir.display())));
         // A person may have written in it what no set-up knows.
         if let LoadedConfig::SetUp(_) = &self.found {
             let aside = free_name(&path);
@@ -146,55 +157,24 @@ impl SetUp<'_> {
         }
         Ok(done.config)
     }
-
-    /// What an earlier set-up had and this one has no more: its clients, and values that are others now.
-    fn not_kept(&self) -> Vec<String> {
-        let LoadedConfig::SetUp(earlier) = &self.found else { return Vec::new() };
-        let mut notes = Vec::new();
-        let (was, is) = (earlier.mode, self.config.mode);
-        if was != is {
-            notes.push(format!(
-                "mode was {was} and is {is} now: from its next start on what {was} holds is guarded by nobody; `svc-guard init --force \
-                 --network {was}` sets it up for that again, and `svc-guard --home DIR init` sets another home up"
-            ));
-        }
-        if is_running(self.home) {
-            notes.push("a guard runs on this home, and goes on as it was started until it is started again".to_owned());
-        }
-        if !earlier.auth.clients.is_empty() {
-            notes.push(format!("{} earlier client keys are no longer accepted", earlier.auth.clients.len()));
-        }
-        if let Some(fallback) = earlier.journal_fallback.as_ref().filter(|_| self.config.journal_fallback.is_none()) {
-            notes.push(format!(
-                "journal_fallback was {} and is none now, for that folder is the earlier journal's; a line in guard.toml names another \
-                 one for this one's",
-                fallback.display()
-            ));
-        }
-        let cap = |config: &Config| config.equity_cap.map_or_else(|| "none".to_owned(), |usdc| usdc.to_string());
-        let values = [
-            ("listen", earlier.listen.to_string(), self.config.listen.to_string()),
-            ("ip_share", earlier.ip_share.to_string(), self.config.ip_share.to_string()),
-            ("equity_cap", cap(earlier), cap(&self.config)),
-        ];
-        notes.extend(values.into_iter().filter(|(_, was, is)| was != is).map(|(name, was, is)| {
-            format!("{name} was {was} and is {is} now; `svc-guard config set {name} {was}` brings it back")
-        }));
-        notes
-    }
 }
 
 /// Starts the risk journal of the config's mode and account, in its folder. One that is there is never replaced.
-fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Result<Option<String>, Refusal> {
+fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Result<(), Refusal> {
     let dir = home.journal_dir(config.mode, config.account);
     let files = [dir.join("lock"), dir.join("risk.jsonl")];
     let new = [&dir].into_iter().chain(&files).filter(|path| fs::symlink_metadata(path).is_err()).cloned();
     rollback.made.extend(new.collect::<Vec<_>>());
     match journal::create_risk(&dir, &first_record(config)) {
-        Ok(()) => Ok(None),
-        Err(OpenError::Exists(_)) => Ok(Some(format!("the risk journal in {} goes on as it is", dir.display()))),
+        Ok(()) | Err(OpenError::Exists(_)) => Ok(()),
         Err(error) => Err(Refusal::Journal(error, config.mode)),
     }
+}
+
+/// The folder of the risk journal that the config's mode and account have already.
+pub(super) fn risk_journal(home: &Home, config: &Config) -> Option<PathBuf> {
+    let dir = home.journal_dir(config.mode, config.account);
+    fs::symlink_metadata(dir.join("risk.jsonl")).is_ok().then_some(dir)
 }
 
 /// The record a risk journal starts with. It holds no equity: a set-up connects to no account, so the service takes the
@@ -268,13 +248,18 @@ fn keep_aside(
     Ok(format!("the earlier API wallet key is kept in {}", aside.display()))
 }
 
+/// The files of the API wallet's key that are there, in whichever form.
+fn stored_keys(home: &Home) -> Vec<PathBuf> {
+    let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
+    [home.key_file(), home.sealed_key_file()].into_iter().filter(is_there).collect()
+}
+
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
 /// name. It stays in its place until the new one is there: a command that is cut off leaves one of the two.
 fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
     let path = stored.path(home);
-    let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
-    let earlier: Vec<PathBuf> = [home.key_file(), home.sealed_key_file()].into_iter().filter(is_there).collect();
+    let earlier = stored_keys(home);
     if let Some(stands) = earlier.iter().find(|_| !force) {
         return Err(Refusal::KeyStands(stands.clone()));
     }

@@ -163,7 +163,11 @@ pub(super) fn reason(words: &[String]) -> String {
         }
     }
     let reason = reason.join(" ");
-    if reason.trim().is_empty() || reason.contains('`') { "TEXT".to_owned() } else { word(&reason) }
+    if reason.trim().is_empty() || reason.contains('`') || without_keys(&reason) != reason {
+        "TEXT".to_owned()
+    } else {
+        word(&reason)
+    }
 }
 
 /// The command that was begun, with what belongs to it, for a home of this mode where that is known.

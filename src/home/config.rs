@@ -14,7 +14,7 @@ use crate::base::origin::Origin;
 use crate::rules::{Problems, Rules};
 
 /// The listen address of a config that names none.
-pub(super) const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
+pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
 
 /// The venue's API (its documentation, "API").
 const MAINNET_URL: &str = "https://api.hyperliquid.xyz";

@@ -11,8 +11,9 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
+use crate::base::denied::{denied, user_name};
 use crate::base::disk_fault::with_disk_fault;
-use crate::base::files::{denied, in_own_folder, remove_leftovers, user_name, whole_path};
+use crate::base::files::{in_own_folder, remove_leftovers, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;

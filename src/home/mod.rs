@@ -3,6 +3,7 @@
 //! Knows no thread and no venue call. A file that others on the machine could have planted (a symbolic link, a pipe, a
 //! file of another owner) is refused here, before anything reads it.
 
+mod account_mark;
 mod address;
 mod config;
 mod container;
@@ -18,8 +19,9 @@ mod parse;
 mod render;
 mod taken;
 
+pub use account_mark::AccountMark;
 pub use address::parse_address;
-pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
+pub use config::{Auth, Config, ConfigError, DEFAULT_LISTEN, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
 pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME, system_home};
 pub use edit::{add_client, put_back, replace_api_wallet, set_api_wallet, set_value};

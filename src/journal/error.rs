@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use super::chain::LineFault;
 use super::space::no_space;
+use crate::base::denied::denied;
 use crate::base::disk_fault::with_disk_fault;
 use crate::base::shell::word;
 
@@ -239,6 +240,9 @@ impl fmt::Display for OpenError {
                 folder.display()
             ),
             OpenError::Damaged(damage) => write!(f, "damaged journal: {damage}"),
+            OpenError::Io { path, error } if error.kind() == io::ErrorKind::PermissionDenied => {
+                write!(f, "{}: {}", path.display(), denied(path, error))
+            }
             OpenError::Io { path, error } => write!(f, "{}: {}", path.display(), with_disk_fault(error, path)),
         }
     }

@@ -8,6 +8,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use super::venue_io::api_wallet_check::{self, NotTheAgent, Owner};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::base::address::Address;
+use crate::base::denied::denied;
 use crate::base::key::SecretKey;
 use crate::faults::Faults;
 use crate::home::{Config, Home};
@@ -79,7 +80,15 @@ impl PreflightedService {
             Ok(()) => {}
             // Made as soon as there is room: who starts on a full disk needs a guard most.
             Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {}
-            Err(error) => return Err(RunError::Refused(format!("the kill file cannot be made ready: {error}"))),
+            Err(error) => {
+                let why = if error.kind() == ErrorKind::PermissionDenied {
+                    denied(home.dir(), &error)
+                } else {
+                    error.to_string()
+                };
+                let folder = home.dir().display();
+                return Err(RunError::Refused(format!("the kill file cannot be made ready in {folder}: {why}")));
+            }
         }
         let listener = TcpListener::bind(config.listen);
         let listener = listener.map_err(|error| {

@@ -5,6 +5,7 @@
 mod advice;
 mod agents;
 mod almost;
+mod anew;
 mod asked;
 mod changes;
 mod clients;

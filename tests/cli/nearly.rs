@@ -40,11 +40,13 @@ fn a_value_of_another_form_is_told_in_its_own() {
     let home = place.home();
     for (what, given, command) in [
         ("listen", "8548", "listen 127.0.0.1:8548"),
-        ("listen", "127.0.0.1", "listen 127.0.0.1:8547"),
-        ("listen", "::1", "listen [::1]:8547"),
-        ("listen", ":8550", "listen 127.0.0.1:8550"),
+        // What is not given stays as it is.
+        ("listen", "127.0.0.1", "listen 127.0.0.1:8548"),
+        ("listen", "::1", "listen [::1]:8548"),
+        ("listen", ":8550", "listen [::1]:8550"),
         ("ip_share", "25%", "ip_share 1/4"),
-        ("ip_share", "half", "ip_share 1/2"),
+        ("ip_share", "half", "ip_share 1/4"),
+        ("ip_share", "1:3", "ip_share 1/3"),
     ] {
         let whole = format!("`svc-guard --home {} config set {command}`", home.display());
         place.refuses(&["config", "set", what, given], &whole);

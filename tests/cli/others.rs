@@ -238,6 +238,27 @@ fn what_another_user_may_not_open_says_whose_it_is() {
     let place = open_place(place);
     let output = as_somebody(&place, &["mcp", "--key-file", key.to_str().unwrap()]);
     refused(&output, &format!("{} belongs to root: `sudo -u root` before the command", key.display()));
+    // One that stands among what is one's own is one's own to be.
+    give(&place.home());
+    let own = place.home().join("key");
+    fs::rename(key, &own).unwrap();
+    let output = as_somebody(&place, &["mcp", "--key-file", own.to_str().unwrap()]);
+    refused(&output, &format!("`sudo chown nobody {}` gives it to nobody", own.display()));
+}
+
+/// A journal that cannot be looked at is not called absent: who believed that would start a new one.
+#[test]
+fn a_journal_that_another_user_may_not_read_is_not_called_absent() {
+    if !can_become_somebody() {
+        return;
+    }
+    let place = open_place(Place::paper());
+    fs::set_permissions(place.home().join("journals"), fs::Permissions::from_mode(0o700)).unwrap();
+    for command in ["report", "journal-show"] {
+        let output = as_somebody(&place, &[command, "--mode", "paper"]);
+        refused(&output, "belongs to root: `sudo -u root`");
+        assert!(!text(&output.stderr).contains("no risk journal"), "{}", text(&output.stderr));
+    }
 }
 
 /// A folder that only its owner may enter keeps everybody else's hand from the switch.

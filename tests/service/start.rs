@@ -1,13 +1,14 @@
 //! Starts that are refused, and stops: what each says, and what it leaves on disk.
 
-use std::fs;
-use std::process::Output;
+use std::fs::{self, File};
+use std::process::{Command, Output};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
 use crate::signing::{ETH, closing, resting, signed};
-use crate::stand::{ACCOUNT, Mode, Stand, WALLET, run_with, until};
+use crate::stand::{ACCOUNT, Mode, Stand, WALLET, command, run_with, until};
 
 /// What a refused start said; it must be exit status 2 and one line.
 fn refused(output: &Output) -> String {
@@ -278,4 +279,33 @@ fn starts_one_after_another_are_no_trouble() {
     let told: Vec<_> = stand.events_of("error").into_iter().map(|event| event["text"].to_string()).collect();
     assert!(!told.iter().any(|text| text.contains("budget for this address")), "{told:?}");
     assert!(!stand.log().contains("has no room for it"), "{}", stand.log());
+}
+
+/// Two homes of one account at one venue: the second guard is told of, and one whose other has ended is not.
+#[test]
+fn a_second_guard_of_an_account_is_warned_of() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    let folder = stand.home().parent().unwrap().to_owned();
+    let other = folder.join("other");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    assert!(Command::new("cp").arg("-a").arg(stand.home()).arg(&other).status().unwrap().success());
+    for is_beside in [true, false] {
+        if is_beside {
+            stand.start();
+        }
+        let log = folder.join(format!("other-{is_beside}.log"));
+        let mut second = command(&other, &["run", "--listen", "127.0.0.1:0", "--network", "testnet"]);
+        let mut second = second.stderr(File::create(&log).unwrap()).spawn().unwrap();
+        let said = until("the second service to listen", || {
+            let said = fs::read_to_string(&log).unwrap();
+            said.contains("listening on http://").then_some(said)
+        });
+        kill(Pid::from_raw(second.id().cast_signed()), Signal::SIGTERM).unwrap();
+        second.wait().unwrap();
+        assert_eq!(said.contains("two guards of one account work against each other"), is_beside, "{said}");
+        if is_beside {
+            assert!(!stand.log().contains("two guards"), "{}", stand.log());
+            assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+        }
+    }
 }

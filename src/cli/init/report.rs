@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::super::output::{print, say};
 use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
-use super::super::set_up::Done;
+use super::super::set_up::{Done, risk_journal};
 use super::super::start;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, KeyStore, Pairing, base_url};
@@ -77,7 +77,7 @@ fn next(home: &Home, config: &Config) -> String {
             "`svc-guard key check --key-stdin < FILE` checks the API wallet's key and records its address".to_owned(),
         );
     }
-    if mode == Mode::Mainnet {
+    if mode == Mode::Mainnet && risk_journal(home, config).is_none() {
         steps.push(format!(
             "`SVC_MAINNET_CONFIRM={} svc-guard journal-init --mode mainnet --note TEXT` starts the risk journal at the \
              account's equity",

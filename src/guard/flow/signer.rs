@@ -1,9 +1,10 @@
 //! Whether the venue takes what is signed for the account. Where it does not know the signer there, nothing that the
 //! guard sends has any effect, however well it reads.
 
+use crate::base::address::Address;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::signer::{UnknownSigner, is_of_signer};
+use crate::guard::state::signer::{UnknownSigner, is_of_signer, read_signer};
 use crate::record::events::Trouble;
 use crate::venue::reply::Reply;
 
@@ -36,6 +37,18 @@ pub(crate) fn unknown_signer_text(guard: &Guard) -> Option<(String, u64)> {
         Some(_) => "its owner (a sub-account's master, a vault's leader)",
         None => "the account",
     };
+    // The account itself is named where it has nothing at the venue.
+    let is_other = |read: &Address| guard.config.api_wallet.is_some_and(|own| own != *read) && *read != account;
+    if let Some(other) = read_signer(answer).filter(is_other) {
+        let text = format!(
+            "the venue does not take what {wallet} signs for {account} ({answer}), so nothing can be sent: no position is covered or \
+             closed by this guard; it reads {other} out of the signature, as where a request is signed for another network: this guard \
+             signs for {mode}, and the venue that `[venue] url` in guard.toml names must be that network's; without that line the \
+             guard talks to the network's own",
+            mode = guard.config.mode
+        );
+        return Some((text, *since_ms));
+    }
     let text = format!(
         "the venue does not take {wallet} as an API wallet for {account} ({answer}), so nothing can be sent: no \
          position is covered or closed by this guard; approve that wallet at the venue as {owner}, or give the guard \

@@ -35,6 +35,26 @@ const REFUSALS: [&str; 5] = [
     "User has pending agent removal",
 ];
 
+/// Another address is read out of what is signed for another network: no other key mends that.
+#[test]
+fn another_signer_than_the_wallet_means_another_network() {
+    for text in [
+        "User or API Wallet 0x49a8c0b649a8c0b649a8c0b649a8c0b649a8c0b6 does not exist.",
+        "Must deposit before performing actions. User: 0x49a8c0b649a8c0b649a8c0b649a8c0b649a8c0b6",
+    ] {
+        let mut desk = Desk::live();
+        desk.now += 1;
+        desk.hold("ETH", dec!(1));
+        let effects = desk.read_orders(desk.now);
+        let protect = sending(&effects).unwrap();
+        let told = errors(&desk.answer(protect["seq"].as_u64().unwrap(), 0, refused(text)));
+        for part in [text, "0xa9a9", "signs for testnet", "`[venue] url` in guard.toml"] {
+            assert!(told[0].contains(part), "{part} is not in {told:?}");
+        }
+        assert!(!told[0].contains("key replace"), "{told:?}");
+    }
+}
+
 #[test]
 fn a_refused_signer_is_told_of_once_with_the_way_out_until_something_is_taken() {
     for text in REFUSALS {

@@ -211,7 +211,8 @@ fn statuses_are_answers() {
 
     let limited = venue(vec![Act::Say(answer("429 Too Many Requests", "null")); 2]);
     assert_eq!(send(&client(&limited.url)), Err(CallError::RateLimited));
-    assert!(CallError::RateLimited.to_string().ends_with("`svc-guard config set ip_share 1/2`"));
+    let way = "`svc-guard config set ip_share SHARE` takes a smaller one";
+    assert!(CallError::RateLimited.to_string().contains(way));
     assert_eq!(client(&limited.url).info_raw(b"{}").map(|raw| raw.status), Ok(429));
 
     let cut_off = venue(vec![Act::SayAndClose(b"HTTP/1.1 429 No\r\nContent-Length: 50\r\n\r\nnul".to_vec())]);
