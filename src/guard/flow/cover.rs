@@ -6,7 +6,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, FirstStop};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::held_now::{Enlarged, HeldNow, Moved};
+use crate::guard::state::held_now::{Enlarged, HeldNow};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::standing_stops::{bare_size, live_for, note_doubted, sure_for};
@@ -100,7 +100,8 @@ pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>,
         let Some(side) = side_of(guard, *asset, *change) else { continue };
         let judged = guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
         let moved = guard.sent.moved_by(read, &guard.view, (*asset, side), *change);
-        note_one(guard, (*asset, side), judged, moved);
+        let begun = guard.feed.told.begun(*asset, side, read.venue_ms);
+        note_one(guard, (*asset, side), Enlarged { judged, begun, moved, ..Enlarged::default() });
     }
 }
 
@@ -115,16 +116,16 @@ pub(crate) fn note_filled(guard: &mut Guard, (asset, change): (u32, Decimal), oi
     let before = guard.watch.enlarged.get(&asset).filter(|(other, _)| *other == side);
     let mut all = before.map(|(_, by)| by.judged.clone()).unwrap_or_default();
     all.add(side, judged);
-    note_one(guard, (asset, side), all, None);
+    note_one(guard, (asset, side), Enlarged { judged: all, ..Enlarged::default() });
 }
 
 fn side_of(guard: &Guard, asset: u32, change: Decimal) -> Option<PositionSide> {
     PositionSide::of(guard.view.position(asset)).or_else(|| PositionSide::of(change))
 }
 
-fn note_one(guard: &mut Guard, (asset, side): (u32, PositionSide), judged: JudgedStops, moved: Option<Moved>) {
+fn note_one(guard: &mut Guard, (asset, side): (u32, PositionSide), by: Enlarged) {
     let (told, most) = (guard.sent.told_entries(asset, side), guard.sent.may_yet_show(asset, side));
-    guard.watch.enlarged.insert(asset, (side, Enlarged { judged, told, most, moved }));
+    guard.watch.enlarged.insert(asset, (side, Enlarged { told, most, ..by }));
 }
 
 /// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what

@@ -8,7 +8,7 @@ use crate::guard::state::cover::{
     CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, take_out, tighter, total_size,
 };
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
-use crate::guard::state::held_now::{HeldNow, Moved};
+use crate::guard::state::held_now::{ENTRY_ROUNDED_PCT, HeldNow, Moved};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
@@ -23,9 +23,6 @@ const AWAY_PCT: Decimal = dec!(0.2);
 
 /// So far beyond the market's price may have been traded what a position grew by.
 const SLIPPAGE_PCT: Decimal = dec!(1);
-
-/// The venue rounds an entry price by no more than this.
-const ROUNDED_PCT: Decimal = dec!(0.01);
 
 /// Where what was never covered may have its stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +151,8 @@ impl CoverLine {
     /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave
     /// a part away and took it back keeps its line: trading to and fro loosens no stop.
     fn is_opened_anew(&self, now: &HeldNow) -> bool {
-        self.is_just_what_was_told(now)
+        now.is_begun()
+            || self.is_just_what_was_told(now)
             || self.is_priced_anew(now)
                 && !self.may_have_grown(now)
                 && !now.by.moved.is_some_and(|by| self.lasts(now, by))
@@ -178,7 +176,7 @@ impl CoverLine {
         let is_it = left > Decimal::ZERO && left.saturating_add(by.opened) == now.held;
         let (Some(before), Some(entry_px)) = (self.entry_px.filter(|_| is_it), now.entry_px) else { return false };
         let px = left.saturating_mul(before).saturating_add(by.paid).checked_div(now.held);
-        px.is_some_and(|px| px.saturating_sub(entry_px).abs() <= percent_of(entry_px, ROUNDED_PCT))
+        px.is_some_and(|px| px.saturating_sub(entry_px).abs() <= percent_of(entry_px, ENTRY_ROUNDED_PCT))
     }
 
     /// Whether the price has come to all the triggers that what was held was covered at.

@@ -1,6 +1,7 @@
 //! Fills that the feed has told since the account was read, where the newest position alone does not say enough: those that do not
 //! follow on what is known, and what they have opened while something else was closed.
 
+use crate::guard::state::held_now::Told;
 use crate::venue::fill::Fill;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -15,6 +16,8 @@ pub(crate) struct FillsTold {
     missed: BTreeMap<u32, Missed>,
     /// What was opened on a side, up to which of the venue's times.
     opened: BTreeMap<(u32, PositionSide), (Decimal, u64)>,
+    /// What was held of a position that began from nothing, with what it cost, and at which of the venue's times that was.
+    begun: BTreeMap<(u32, PositionSide), (Decimal, Decimal, u64)>,
 }
 
 /// A market in which a fill is missing: what is held there is not known before a read of after the newest.
@@ -69,6 +72,28 @@ impl FillsTold {
         self.opened.get(&(asset, side)).map_or(Decimal::ZERO, |(sum, _)| *sum)
     }
 
+    /// Takes note of a fill that began a position from nothing, or went on with one that did.
+    pub(crate) fn note_begun(&mut self, asset: u32, fill: &Fill, after: Decimal) {
+        let Some(side) = PositionSide::of(after) else { return };
+        let (before, held) = (side.held(fill.start_position), side.held(after));
+        let (size, paid) = match self.begun.get(&(asset, side)) {
+            _ if before.is_zero() => (Decimal::ZERO, Decimal::ZERO),
+            Some((size, paid, _)) if *size == before => (*size, *paid),
+            _ => return,
+        };
+        let more = held.saturating_sub(size);
+        // What is closed of it leaves its price as it was.
+        let px = if more > Decimal::ZERO { Some(fill.px) } else { paid.checked_div(size) };
+        let paid = paid.saturating_add(more.saturating_mul(px.unwrap_or_default()));
+        self.begun.insert((asset, side), (held, paid, fill.time));
+    }
+
+    /// How much is held, and at which price in the mean, of a position that began from nothing before a read of this time.
+    pub(crate) fn begun(&self, asset: u32, side: PositionSide, venue_ms: u64) -> Option<Told> {
+        let (size, paid, _) = self.begun.get(&(asset, side)).filter(|(_, _, time_ms)| *time_ms < venue_ms)?;
+        Some(Told { size: *size, px: paid.checked_div(*size)? })
+    }
+
     /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
     pub(crate) fn forget_before(&mut self, venue_ms: u64) {
         self.missed.retain(|_, missed| missed.newest_ms >= venue_ms);
@@ -79,5 +104,6 @@ impl FillsTold {
             missed.is_more |= missed.waiting.len() < before;
         }
         self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
+        self.begun.retain(|_, (_, _, newest_ms)| *newest_ms >= venue_ms);
     }
 }

@@ -1,7 +1,11 @@
 //! A position as a read shows it, with all that is known of how it came to that: facts, and nothing that decides.
 
+use crate::base::amount::percent_of;
 use crate::guard::state::judged_stops::JudgedStops;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
+
+/// The venue rounds an entry price by no more than this.
+pub(crate) const ENTRY_ROUNDED_PCT: Decimal = dec!(0.01);
 
 /// A position as the last reads show it.
 #[derive(Debug, Clone)]
@@ -15,7 +19,19 @@ pub(crate) struct HeldNow {
     pub(crate) by: Enlarged,
 }
 
-/// Entries that the venue told to have filled.
+impl HeldNow {
+    /// Whether it is, in size and price, what was told to have begun from nothing since the read before: none of it was held then.
+    pub(crate) fn is_begun(&self) -> bool {
+        let is_it = |begun: Told| {
+            let off =
+                |entry_px: Decimal| entry_px.saturating_sub(begun.px).abs() <= percent_of(entry_px, ENTRY_ROUNDED_PCT);
+            begun.size == self.held && self.entry_px.is_some_and(off)
+        };
+        self.by.begun.is_some_and(is_it)
+    }
+}
+
+/// As much as the venue told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) size: Decimal,
@@ -28,8 +44,10 @@ pub(crate) struct Told {
 pub(crate) struct Enlarged {
     /// The stops that it was judged with.
     pub(crate) judged: JudgedStops,
-    /// What the venue told of it.
+    /// The entries that the venue told to have filled.
     pub(crate) told: Option<Told>,
+    /// What is held by the fills that were told, where these began from nothing.
+    pub(crate) begun: Option<Told>,
     /// As much as entries may have filled that no read has shown, told or not.
     pub(crate) most: Decimal,
     /// What was sent, where that comes to all that changed.

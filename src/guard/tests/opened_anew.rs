@@ -97,6 +97,22 @@ fn one_of_which_a_part_is_known_to_have_stayed_is_no_other() {
     }
 }
 
+/// A fill that began it from nothing leaves none of the old one, however near the prices are, where the read shows its size and price.
+#[test]
+fn one_that_a_fill_began_from_nothing_is_another() {
+    for (size, px, left) in [
+        (dec!(1.5), dec!(1999), dec!(0)),
+        // The venue's rounding, and a step past it; another size.
+        (dec!(1.5), dec!(1999.19), dec!(0)),
+        (dec!(1.5), dec!(1999.2), dec!(1.5)),
+        (dec!(1.4), dec!(1999), dec!(1.5)),
+    ] {
+        let by = Enlarged { begun: Some(Told { size, px }), ..Enlarged::default() };
+        let read = HeldNow { by, ..now(dec!(1.5), dec!(1999), dec!(1992)) };
+        assert_eq!(kept(covered(dec!(2)), read), left, "{size} at {px}");
+    }
+}
+
 /// What the venue told to have filled explains it at any price, and no more than that.
 #[test]
 fn one_that_grew_by_what_was_told_to_have_filled_is_no_other() {

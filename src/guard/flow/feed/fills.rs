@@ -72,6 +72,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     step.guard.feed.filled_ms = step.now_ms;
     step.guard.risk.traded(step.now_ms);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
+    step.guard.feed.told.note_begun(asset, fill, after);
     // What is on its way counts as a whole.
     if !is_expected(step.guard, asset, fill) {
         step.guard.feed.told.note_opened(asset, fill, after);

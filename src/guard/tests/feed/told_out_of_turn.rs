@@ -1,7 +1,9 @@
 //! Fills of one moment, told in any order: what each has opened is known before a read, whatever was closed beside it.
 
 use super::*;
+use crate::guard::state::held_now::Told;
 use crate::guard::tests::cancels::{cancel, first};
+use crate::venue::side::PositionSide;
 
 fn sold(told: Value, oid: u64) -> Value {
     with(with(told, "/side", json!("A")), "/oid", json!(oid))
@@ -82,4 +84,32 @@ fn a_fill_that_a_read_shows_waits_no_longer() {
     fills(&mut desk, vec![next]);
     assert_eq!(desk.guard.view.position(ETH), dec!(0.5));
     assert!(desk.guard.feed.told.is_missing(ETH));
+}
+
+/// What began from nothing is known in size and price, as far as each fill follows on the one before; what is closed of it leaves the
+/// price as it was. A read of the moment of the last one may be older.
+#[test]
+fn what_began_from_nothing_is_known_in_size_and_price() {
+    let told = |size, px| Some(Told { size, px });
+    let parts: [(&[(&str, &str, bool, &str)], Option<Told>); 5] = [
+        (&[("0", "0.1", true, "2000")], told(dec!(0.1), dec!(2000))),
+        (&[("-0.2", "0.3", true, "2000")], told(dec!(0.1), dec!(2000))),
+        (&[("0", "0.1", true, "2000"), ("0.1", "0.3", true, "1990")], told(dec!(0.4), dec!(1992.5))),
+        (
+            &[("0", "0.1", true, "2000"), ("0.1", "0.3", true, "1990"), ("0.4", "0.1", false, "1900")],
+            told(dec!(0.3), dec!(1992.5)),
+        ),
+        (&[("0.1", "0.3", true, "1990")], None),
+    ];
+    for (parts, begun) in parts {
+        let mut desk = desk();
+        let told = parts.iter().enumerate().map(|(place, (start, size, is_buy, px))| {
+            let fill = with(of_same_moment(&desk, start, size, 900 + place as u64), "/px", json!(px));
+            with(fill, "/side", json!(if *is_buy { "B" } else { "A" }))
+        });
+        let (told, time) = (told.collect(), desk.now + 5);
+        fills(&mut desk, told);
+        assert_eq!(desk.guard.feed.told.begun(ETH, PositionSide::Long, time + 1), begun, "{parts:?}");
+        assert_eq!(desk.guard.feed.told.begun(ETH, PositionSide::Long, time), None, "{parts:?}");
+    }
 }
