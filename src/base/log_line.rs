@@ -9,7 +9,7 @@ use super::moment::{clock, iso};
 use super::text::one_line;
 
 /// Most characters of a line.
-pub const MAX_LINE: usize = 600;
+pub const MAX_LINE: usize = 1_200;
 
 /// The level of a line; a log that shows one level shows all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -40,6 +40,9 @@ pub(super) fn run(args: &Args, command: &mut Command) -> Result<(), Refusal> {
             Wanted::Zsh => {}
         }
     }
+    if matches!(args.shell, Wanted::Zsh) {
+        script = with_rules_in_zsh(&script);
+    }
     if matches!(args.shell, Wanted::Fish) {
         // No word that stands alone names a file.
         script.push_str("complete -c svc-guard -f\n");
@@ -105,6 +108,22 @@ fn once_in_bash(script: &str, path: &[String], words: &[String]) -> String {
     cases.push_str(&case(&others.join("|"), "COMPREPLY=()"));
     let (before, after) = script.split_at_checked(at).unwrap_or((script, ""));
     format!("{before}{cases}{after}")
+}
+
+/// The generator offers files for the new value of a rule.
+fn with_rules_in_zsh(script: &str) -> String {
+    const NAME: &str = "_svc_guard_new_value";
+    let offers = format!("{NAME}() {{\n    [[ ${{words[CURRENT-1]}} == rules ]] && compadd -S '' -- {}\n}}\n", rules());
+    let value = |line: &str| match line
+        .strip_prefix("':value -- Its new value")
+        .and_then(|rest| rest.strip_suffix(":_default' \\"))
+    {
+        Some(text) => format!("':value -- Its new value{text}:{NAME}' \\"),
+        None => line.to_owned(),
+    };
+    let (first, rest) = script.split_once('\n').unwrap_or((script, ""));
+    let rest: Vec<String> = rest.lines().map(value).collect();
+    format!("{first}\n\n{offers}{}\n", rest.join("\n"))
 }
 
 /// The generator leaves a command's words out, so that files are offered in their place.

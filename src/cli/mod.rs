@@ -90,6 +90,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Set the guard up: rules, account, mode, keys
+    #[command(after_help = "Example: svc-guard --home ~/eth init")]
     Init(init::Args),
     /// Read the configuration, or change a value of it
     #[command(subcommand, arg_required_else_help = false)]
@@ -98,29 +99,40 @@ enum Command {
     #[command(subcommand, arg_required_else_help = false)]
     Key(KeyCommand),
     /// Make a new client key (shown once) and a new pairing code
+    #[command(after_help = "Example: svc-guard pair")]
     Pair,
     /// Keep the clients
     #[command(subcommand, arg_required_else_help = false)]
     Client(ClientCommand),
     /// Run the service until SIGTERM or Ctrl-C
+    #[command(after_help = "Example: svc-guard run --network testnet")]
     Run(run::Args),
     /// Exit 0 when the service is healthy
+    #[command(after_help = "Example: svc-guard health --url http://127.0.0.1:8547")]
     Health(health::Args),
     /// Start a risk journal at the account's equity now
+    #[command(after_help = "Example: svc-guard journal-init --mode testnet --note 'first start'")]
     JournalInit(journal::ChangeArgs),
     /// Clear a drawdown halt after a person's review, with the service stopped
+    #[command(after_help = "Example: svc-guard journal-resume --mode testnet --note 'looked into it'")]
     JournalResume(journal::ChangeArgs),
     /// Print the risk journal's records, one JSON line each
+    #[command(after_help = "Example: svc-guard journal-show --mode testnet")]
     JournalShow(journal::ShowArgs),
     /// Sum up what the bot did with the money, and the guard with the bot
+    #[command(after_help = "Example: svc-guard report --mode testnet --from 2026-11-01 --to 2026-11-30")]
     Report(report::Args),
     /// Pull the kill switch
+    #[command(after_help = "Example: svc-guard kill --reason 'wrong size' --wait 60")]
     Kill(kill::Args),
     /// Check the config and print its rules
+    #[command(after_help = "Example: svc-guard check-config --explain")]
     CheckConfig(check_config::Args),
     /// Serve AI agents over standard input and output, trading through a guard on this machine
+    #[command(after_help = "Example: svc-guard mcp --key-file agent.key --guard-url http://127.0.0.1:8547")]
     Mcp(mcp::Args),
     /// Tell the owner what happens: by webhook, phone, chat, mail or a command
+    #[command(after_help = "Example: svc-guard notify --file notify.toml")]
     Notify(notify::Args),
     /// Print a shell's completions of this command line
     #[command(hide = true)]
@@ -130,22 +142,27 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Print one configured value
+    #[command(after_help = "Example: svc-guard config get rules")]
     Get(config_get::Args),
     /// Change one value; everything else stays
+    #[command(after_help = "Example: svc-guard config set rules stop=1.5")]
     Set(config_set::Args),
 }
 
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Check with the venue that a key is an API wallet of the configured account
+    #[command(after_help = "Example: svc-guard key check --key-stdin < FILE")]
     Check(key_check::Args),
     /// Put another API wallet's key in the place of the one there; everything else stays
+    #[command(after_help = "Example: svc-guard key replace --key-stdin < FILE")]
     Replace(key_replace::Args),
 }
 
 #[derive(Debug, Subcommand)]
 enum ClientCommand {
     /// Write a new client key to a new file that only its owner can read
+    #[command(after_help = "Example: svc-guard client add --out second.key")]
     Add(client_add::Args),
 }
 
@@ -250,5 +267,27 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Whoever asks a command for help sees it used once, as it is taken.
+    #[test]
+    fn every_command_shows_an_example_that_is_taken() {
+        fn each(command: &clap::Command, path: &str) {
+            for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+                let path = format!("{path} {}", sub.get_name());
+                if sub.is_subcommand_required_set() {
+                    each(sub, &path);
+                    continue;
+                }
+                let help = sub.get_after_help().unwrap_or_else(|| panic!("{path}")).to_string();
+                let example = help.strip_prefix("Example: ").unwrap();
+                let bare = example.split(" < ").next().unwrap().replace("'first start'", "x");
+                let bare = bare.replace("'looked into it'", "x").replace("'wrong size'", "x");
+                assert!(Cli::try_parse_from(bare.split(' ')).is_ok(), "{example}");
+                let command = example.split(' ').filter(|word| !["--home", "~/eth"].contains(word));
+                assert!(command.collect::<Vec<_>>().join(" ").starts_with(&format!("svc-guard{path}")), "{example}");
+            }
+        }
+        each(&Cli::command(), "");
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if mark.as_ref().is_some_and(AccountMark::is_taken) {
         warnings.push(format!(
             "a guard runs on this machine that guards {} at this venue already, on another home: two guards of one account work against \
-             each other; `ps -C svc-guard -o pid,args` shows them",
+             each other; the list of this machine's processes shows both",
             prepared.config().account
         ));
     }

@@ -48,11 +48,12 @@ export class Book {
   }
 
   /** Reads it where that is due: by time, by what was booked, and with each new day. */
-  async read({ at_ms: nowMs, mode }) {
+  async read({ at_ms: nowMs, mode, venue }) {
     const [day, begun] = [dayOf(nowMs), performance.now()];
     if (day === this.day && (begun < this.dueAt || begun < this.soonestAt)) return;
     const { kept } = this;
     this.isOnPaper = mode === "paper";
+    this.isRead = venue.account_age_ms !== null;
     if (this.day !== null && day !== this.day) this.show(day);
     [this.day, this.dueAt, this.soonestAt] = [day, begun + EVERY_MS, begun + BOOKED_MS];
     let isFailed = false;
@@ -79,9 +80,9 @@ export class Book {
     const all = of(...SPANS.at(-1));
     // On paper there is no book; elsewhere it begins with what is booked first.
     const isBegun = this.isOnPaper || all?.recorded_from !== null;
-    table("book", COLUMNS, [{ name: "", rows: SPANS.map(([name, back]) => ({ name, isBegun, report: of(name, back) })) }], ({ name }) => name);
+    table("book", COLUMNS, [{ name: "", rows: SPANS.map(([name, back]) => ({ name, isBegun, report: isBegun || this.isRead ? of(name, back) : undefined })) }], ({ name }) => name);
     put("n-book", "UTC days");
-    put("no-book", remarks(all, isBegun));
+    put("no-book", remarks(all, isBegun || !this.isRead));
     byId("no-book").hidden = false;
     this.tick();
   }

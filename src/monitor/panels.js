@@ -66,6 +66,7 @@ export function unknown() {
   tile("t-health", "bad", "■ Not known", "the guard does not answer");
   put("no-positions", "Not known");
   put("no-orders", "Not known");
+  put("no-alerts", "Not known");
   for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
 }
 
@@ -128,6 +129,7 @@ export function alerts({ alerts: list, at_ms: nowMs }) {
       put(text, clip(alert.text).replaceAll("\x60", COMMAND));
       put(since, alert.since_ms === null ? "" : `since ${time(alert.since_ms, nowMs)}`);
     });
+  put("no-alerts", "None");
   byId("no-alerts").hidden = list.length > 0;
   put("n-alerts", list.length > 0 ? String(list.length) : "");
 }
@@ -158,10 +160,10 @@ export function headroom({ headroom: rows, positions: held }) {
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
     // A setting at its limit is nothing that fills up; over it, it is.
     const own = share >= 60 ? fromEntry(entry, held) : null;
-    const isProfit = own !== null && ratio(own) < 0.6 * whole;
-    const isCalm = (unit === "times" && part <= whole) || isProfit;
-    const level = isCalm ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
-    const word = isProfit ? ` · ${usd(own)} from entry · the rest is profit` : { full: " · ■ reached", near: " · ▲ near" }[level] ?? "";
+    const levelOf = (percent) => unit === "times" && part <= whole ? "" : percent >= 100 ? "full" : percent >= 60 ? "near" : "";
+    const level = levelOf(own === null ? share : (100 * ratio(own)) / whole);
+    const isProfit = level !== levelOf(share);
+    const word = (isProfit ? ` · ${usd(own)} from entry · the rest is profit` : "") + ({ full: " · ■ reached", near: " · ▲ near" }[level] ?? "");
     put(line.children[0], name);
     put(line.children[1], share !== null ? `${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });

@@ -55,8 +55,8 @@ pub enum CallError {
     /// HTTP 429: the venue turned the request away unread.
     #[error(
         "the venue answered 429: too many requests from this address; where several guards or bots share this machine, \
-         each guard takes its part: `svc-guard config get ip_share` shows this one's, and `svc-guard config set ip_share SHARE` takes a \
-         smaller one, with that in the place of SHARE; where it is 1/8, the least, another IP address is needed"
+         `svc-guard config get ip_share` shows this one's part, and `svc-guard config set ip_share SHARE` takes a smaller one, with \
+         that in the place of SHARE; 1/8 is the least, and beyond it each needs an IP address of its own"
     )]
     RateLimited,
     /// An HTTP answer other than 200 and 429.

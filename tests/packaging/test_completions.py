@@ -15,6 +15,8 @@ TRIES = [
     ("svc-guard key ", ["check", "replace"]),
     ("svc-guard journal-", ["journal-init", "journal-resume", "journal-show"]),
     ("svc-guard --home /x kill --w", ["--wait"]),
+    ("svc-guard config set rules ", ["collar=", "stop="]),
+    ("svc-guard config set rules st", ["stop="]),
 ]
 
 # What is typed, what must be offered, and what must not: a word that stands there already, a file of the folder at hand.

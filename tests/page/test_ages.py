@@ -60,6 +60,24 @@ def test_one_answer_that_fails_takes_no_book_away(stand_of, monitor_of):
     assert monitor.table("book") == before and before[0][1] == "+7.00"
 
 
+def test_a_book_of_an_account_that_was_never_read_is_not_read(stand_of, monitor_of):
+    """Nobody knows whether there was a fill."""
+
+    def unread(page):
+        def handle(route):
+            answer = route.fetch()
+            status = answer.json()
+            status["venue"]["account_age_ms"] = None
+            route.fulfill(response=answer, json=status)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand_of(), before=unread)
+    rows = monitor.until_table("book", lambda rows: len(rows) == 2)
+    assert rows[0] == ["Today", *["not read"] * 4]
+    expect(monitor.page.locator("#no-book")).not_to_contain_text("begins with")
+
+
 def test_the_book_follows_a_fill(stand_of, monitor_of):
     stand = stand_of()
     monitor = monitor_of(stand)

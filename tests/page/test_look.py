@@ -297,16 +297,17 @@ def test_only_an_account_of_a_known_network_is_linked(stand_of, monitor_of):
         assert explorer.get_attribute("href") is None
 
 
-def test_a_winner_has_reached_no_limit(stand_of, monitor_of):
+@pytest.mark.parametrize("won, own, tone", [("150", "60.00", ""), ("40", "170.00", "near")])
+def test_a_winner_has_reached_no_limit(stand_of, monitor_of, won, own, tone):
     """From the mark to its stop a winner would lose more than it ever could: the rest of that is profit."""
     stand = stand_of()
     stand.hold("ETH", "2", "2500")
 
-    def won(page):
+    def wins(page):
         def handle(route):
             answer = route.fetch()
             told = answer.json()
-            told["positions"][0].update(unrealized_pnl="150", risk="210")
+            told["positions"][0].update(unrealized_pnl=won, risk="210")
             for row in told["headroom"]:
                 if row["rule"] == "loss_per_trade":
                     row.update(coin="ETH", used="210", limit="200")
@@ -314,10 +315,11 @@ def test_a_winner_has_reached_no_limit(stand_of, monitor_of):
 
         page.route("**/guard/status", handle)
 
-    monitor = monitor_of(stand, before=won)
+    monitor = monitor_of(stand, before=wins)
     row = monitor.page.locator("#headroom li", has_text="Loss if one market’s stop is hit")
-    expect(row).to_contain_text("210.00 of 200.00 · 60.00 from entry · the rest is profit")
-    expect(row).to_have_class("")
+    expect(row).to_contain_text(f"210.00 of 200.00 · {own} from entry · the rest is profit")
+    expect(row.get_by_text("reached")).to_have_count(0)
+    expect(row).to_have_class(tone)
 
 
 def test_what_may_be_opened_yet_is_no_profit(stand_of, monitor_of):

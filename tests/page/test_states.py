@@ -180,7 +180,7 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     expect(monitor.page).to_have_title("■ LOST · svc-guard")
     assert monitor.is_grey()
     # That nothing is held was known, and is no more.
-    for none in ("#no-positions", "#no-orders"):
+    for none in ("#no-positions", "#no-orders", "#no-alerts"):
         expect(monitor.page.locator(none)).to_have_text("Not known")
     expect(monitor.page.locator("#h-positions .staletag")).to_be_visible()
     age = monitor.page.locator("#age")

@@ -11,6 +11,8 @@ use crate::venue::reply::Status;
 
 /// As much of the venue's words is kept.
 const MOST_LETTERS: usize = 200;
+/// Of a send that failed, which tells a way out as well.
+const MOST_OF_A_SEND: usize = 500;
 /// As many are told of.
 const MOST_TOLD: usize = 20;
 
@@ -18,18 +20,18 @@ const MOST_TOLD: usize = 20;
 pub(crate) fn failure(ending: &SendResult, place: usize) -> Option<String> {
     let text = match ending {
         SendResult::Answered(reply, _) => match reply.status(place) {
-            Status::Error(text) => format!("the venue says \u{201c}{}\u{201d}", words(&text)),
+            Status::Error(text) => format!("the venue says \u{201c}{}\u{201d}", words(&text, MOST_LETTERS)),
             _ => return None,
         },
-        SendResult::NotSent(_, text) => format!("it was not sent, {}", words(text)),
-        SendResult::Unknown(text) => format!("the venue has not answered, {}", words(text)),
+        SendResult::NotSent(_, text) => format!("it was not sent, {}", words(text, MOST_OF_A_SEND)),
+        SendResult::Unknown(text) => format!("the venue has not answered, {}", words(text, MOST_OF_A_SEND)),
     };
     Some(text)
 }
 
 /// Somebody else's text as a part of one of the guard's: in a terminal too it can be nothing but words.
-fn words(text: &str) -> String {
-    visible(&without_keys(text), MOST_LETTERS)
+fn words(text: &str, most: usize) -> String {
+    visible(&without_keys(text), most)
 }
 
 /// What keeps everything from being closed, in words.
