@@ -14,6 +14,7 @@ use super::set_up::SignalsBlocked;
 use super::{one_rule, reached, rule_offered, rules_source, slips};
 use crate::base::ip_share::{IP_BUDGET, IpShare};
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 use crate::home::{Config, Home, base_url, likely_listen, likely_usdc, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
@@ -183,7 +184,15 @@ fn rules(typed: &str, config: &Config) -> Result<Rules, Refusal> {
 fn refuse_looser(mode: Mode, rules: &Rules) -> Result<(), Refusal> {
     let looser = rules.looser_than_default();
     match mode {
-        Mode::Mainnet if !looser.is_empty() => Err(Refusal::Mainnet(UNCHANGED, vec![MainnetGap::LooserRules(looser)])),
+        Mode::Mainnet if !looser.is_empty() => {
+            let commands = looser.iter().map(|key| {
+                let change = word(format!("{key}={}", one_rule::default(key)));
+                format!("`svc-guard config set rules {change}`")
+            });
+            let commands = commands.collect::<Vec<_>>().join(", ");
+            let refused = Refusal::Mainnet(UNCHANGED, vec![MainnetGap::LooserRules(looser)]);
+            Err(Refusal::Given(format!("{refused}; as loose as it may be: {commands}")))
+        }
         _ => Ok(()),
     }
 }

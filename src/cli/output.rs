@@ -7,8 +7,10 @@ use std::os::unix::fs::MetadataExt;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use super::here;
 use super::refusal::Refusal;
+use super::{environment, here};
+use crate::base::clock::now_ms;
+use crate::base::log_line::{Level, Reader};
 use crate::base::text::{lines, without_keys};
 
 /// Prints a command's result: on standard error where standard output is closed, for it may be of what was changed.
@@ -79,6 +81,13 @@ fn leads_to_null() -> bool {
 /// Prints what became of a change that stays; where that cannot be printed, the refusal says what was done.
 pub(super) fn report(text: &str, done: &str) -> Result<(), Refusal> {
     print(text).map_err(|refusal| Refusal::Untold(done.to_owned(), refusal.to_string()))
+}
+
+/// Warns, in the form of the log that the lines of a service go to.
+pub(super) fn warn(text: &str) {
+    let reader = Reader::of_stderr(environment::journal_stream().as_deref());
+    let text = lines(&without_keys(&here::exact(text)));
+    _ = writeln!(std::io::stderr(), "{}", reader.line(Level::Warning, "svc-guard", &text, now_ms()));
 }
 
 /// Says something to the person on standard error. A closed one is ignored: there is nobody left to tell.

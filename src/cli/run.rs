@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Uid;
 
 use super::configured::loaded;
-use super::output::say;
+use super::output::{say, warn};
 use super::refusal::Refusal;
 use super::set_up::SetUp;
 use super::{environment, key_stdin, mainnet, start, values, waiting, wallet};
@@ -123,7 +123,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     }
     let key = if args.key_stdin { api_wallet(&args, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
-    warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    warnings.iter().for_each(|warning| warn(warning));
     prepared.run(api_wallet, most, &environment::service_manager()).map_err(refused)
 }
 
@@ -239,6 +239,9 @@ fn known_to_the_venue(
             Ok(ApiWallet { key, master: None })
         }
         Err(NotTheAgent::NoAnswer(what)) => Err(Refusal::NotVouched(wallet, what)),
-        Err(refused) => Err(Refusal::Agent(refused)),
+        Err(refused) => Err(Refusal::Given(format!(
+            "{}; the key of one that is takes its place by `svc-guard key replace --key-stdin < FILE`",
+            Refusal::Agent(refused)
+        ))),
     }
 }

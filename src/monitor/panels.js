@@ -64,9 +64,7 @@ export function tiles(status, problems) {
 /** While the guard is lost nobody can say how it is, and nothing counts down. */
 export function unknown() {
   tile("t-health", "bad", "■ Not known", "the guard does not answer");
-  put("no-positions", "Not known");
-  put("no-orders", "Not known");
-  put("no-alerts", "Not known");
+  for (const list of ["positions", "orders", "alerts"]) put(`no-${list}`, "Not known");
   for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
 }
 
@@ -115,7 +113,7 @@ export function notices(status) {
     });
 }
 
-/** Alerts of what can cost money now: those that the notifier calls critical. */
+/** Alerts that the notifier calls critical. */
 const SEVERE = new Set(["account_mode", "home_gone", "journal_error", "not_flat", "position_unknown", "role_unread", "signer_unknown", "twaps_unread", "uncovered", "unsettled"]);
 
 export function alerts({ alerts: list, at_ms: nowMs }) {
@@ -141,7 +139,7 @@ const RULES = {
 };
 const UNITS = { usdc: usd, times: (text) => `${figure(text)}×`, orders: figure };
 
-/** What is lost from the entry at the stops, with what may be opened yet, where the price has moved in favour since: the rest is profit given back. */
+/** What is lost from the entry, with what may be opened yet: the rest is profit given back. */
 function fromEntry({ rule, coin, used }, held) {
   if (rule !== "loss_per_trade" && rule !== "open_risk") return null;
   const about = held.filter((one) => rule === "open_risk" || one.coin === coin);
@@ -160,7 +158,7 @@ export function headroom({ headroom: rows, positions: held }) {
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
     // A setting at its limit is nothing that fills up; over it, it is.
     const own = share >= 60 ? fromEntry(entry, held) : null;
-    const levelOf = (percent) => unit === "times" && part <= whole ? "" : percent >= 100 ? "full" : percent >= 60 ? "near" : "";
+    const levelOf = (share) => unit === "times" && part <= whole ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
     const level = levelOf(own === null ? share : (100 * ratio(own)) / whole);
     const isProfit = level !== levelOf(share);
     const word = (isProfit ? ` · ${usd(own)} from entry · the rest is profit` : "") + ({ full: " · ■ reached", near: " · ▲ near" }[level] ?? "");

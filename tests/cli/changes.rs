@@ -99,6 +99,9 @@ fn mainnet_takes_no_looser_rule_and_keeps_its_cap() {
         &["config", "set", "rules", "leverage=6"],
         "rules no looser than the defaults (looser: leverage, whose default is 5)",
     );
+    let way =
+        format!("as loose as it may be: `svc-guard --home {} config set rules leverage=5`", place.home().display());
+    place.refuses(&["config", "set", "rules", "leverage=6"], &way);
     place.refuses(&["config", "set", "equity_cap", "none"], "mainnet needs an equity_cap");
     succeeded(&place.run(&["config", "set", "rules", "leverage=4"]));
 }

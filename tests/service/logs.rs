@@ -146,9 +146,11 @@ fn a_journal_gets_priorities_and_no_time() {
 
     let mut stand = Stand::set_up(Mode::Paper, "");
     let log = fs::File::create(stand.log_file()).unwrap().metadata().unwrap();
-    let mut command = stand.run_command(&stand.run_args());
+    // A key that paper does not read is warned of before anything runs.
+    let mut command = stand.run_command(&[&stand.run_args()[..], &["--key-stdin"]].concat());
     command.env("JOURNAL_STREAM", format!("{}:{}", log.dev(), log.ino()));
     stand.launch_as(command);
+    assert!(stand.log().contains("<4>svc-guard: warning: paper mode reads no key"), "{}", stand.log());
     stand.pull("enough");
     let pulled = "<4>svc-guard: warning: the kill switch is pulled: enough\n";
     until("the switch to be told of", || stand.log().contains(pulled).then_some(()));
