@@ -90,8 +90,10 @@ fn a_fill_that_a_read_shows_waits_no_longer() {
 /// price as it was. A read of the moment of the last one may be older.
 #[test]
 fn what_began_from_nothing_is_known_in_size_and_price() {
+    // Where it began, its size, whether it bought, its price.
+    type Part = (&'static str, &'static str, bool, &'static str);
     let told = |size, px| Some(Told { size, px });
-    let parts: [(&[(&str, &str, bool, &str)], Option<Told>); 5] = [
+    let parts: [(&[Part], Option<Told>); 5] = [
         (&[("0", "0.1", true, "2000")], told(dec!(0.1), dec!(2000))),
         (&[("-0.2", "0.3", true, "2000")], told(dec!(0.1), dec!(2000))),
         (&[("0", "0.1", true, "2000"), ("0.1", "0.3", true, "1990")], told(dec!(0.4), dec!(1992.5))),
