@@ -22,9 +22,6 @@ use std::collections::BTreeSet;
 /// Cancels or closes in one action at most.
 const BATCH: usize = 100;
 
-/// Of so many rounds with one request each, one is the cancels'.
-const CANCELS_EVERY: usize = 4;
-
 /// The open orders are waited for this long before a first round without them.
 const ORDERS_WAIT_MS: u64 = 3_000;
 
@@ -218,20 +215,10 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
         problem(coin, "its market is not known, so the position cannot be closed here".to_owned());
     }
     let batch = if guard.watch.flatten.singly { 1 } else { BATCH };
-    let closes: Vec<Action> = closes.chunks(batch).map(|orders| order_action(orders.to_vec())).collect();
-    let cancels = cancels(&doomed).into_iter().chain(cancels_in_flight(guard)).collect();
-    (in_turn(guard, closes, cancels), problems)
-}
-
-/// Closes before cancels; where the venue takes one request at a time and no more, these alone while there are any, and the cancels
-/// alone now and then: of both at once it would take the one that comes first, and refuse a close for a cancel.
-fn in_turn(guard: &Guard, closes: Vec<Action>, cancels: Vec<Action>) -> Vec<Action> {
-    let is_one = guard.allowance.left() == Some(0) && !closes.is_empty() && !cancels.is_empty();
-    match is_one {
-        true if guard.watch.flatten.round % CANCELS_EVERY == CANCELS_EVERY - 1 => cancels,
-        true => closes,
-        false => closes.into_iter().chain(cancels).collect(),
-    }
+    let mut actions: Vec<Action> = closes.chunks(batch).map(|orders| order_action(orders.to_vec())).collect();
+    actions.extend(cancels(&doomed));
+    actions.extend(cancels_in_flight(guard));
+    (actions, problems)
 }
 
 /// The market stops that stand for a position: they go last.

@@ -320,30 +320,3 @@ fn the_stop_of_an_entry_that_may_have_filled_stays() {
         assert!(doomed == [3] || later.contains(&json!(3)), "{rests} {is_read_since}: it goes last, {later:?}");
     }
 }
-
-/// The venue takes one request in a while from an account that has spent its own: of a close and a cancel it would take the first to
-/// come. What is held goes before what rests, and that has a turn as well.
-#[test]
-fn where_one_request_is_taken_at_a_time_closes_go_alone() {
-    let mut desk = busy();
-    desk.step(Input::RequestsLeft(0));
-    let told = flatten(&desk.step(kill()));
-    let kinds = |event: &Value| -> Vec<Value> {
-        event["actions"].as_array().unwrap().iter().map(|action| action["type"].clone()).collect()
-    };
-    assert_eq!(kinds(&told), ["order"]);
-    let (mut seq, mut rounds) = (told["seq"].as_u64().unwrap(), Vec::new());
-    while rounds.len() < 7 {
-        desk.answer(seq, 0, json!({"status": "err", "response": "Too many cumulative requests sent (10001 > 10000)"}));
-        let effects = look(&mut desk, 500);
-        if let Some(intent) = of_kind(&effects, "intent").pop() {
-            seq = intent["seq"].as_u64().unwrap();
-            rounds.push(intent["action"]["type"].clone());
-        }
-    }
-    assert_eq!(rounds, ["order", "order", "cancel", "order", "order", "order", "cancel"]);
-    // With some left nothing waits for anything.
-    let mut desk = busy();
-    desk.step(Input::RequestsLeft(100));
-    assert_eq!(kinds(&flatten(&desk.step(kill()))), ["order", "cancel"]);
-}

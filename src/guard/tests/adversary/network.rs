@@ -236,7 +236,15 @@ impl World {
 
     fn answer(&mut self, send: &SendAction, action: &Action) -> Value {
         let cost = send.batch_len as u64;
-        if let Some(left) = &mut self.requests_left {
+        let is_cancel = matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. });
+        if let Some(left) = self.requests_left.as_mut().filter(|_| is_cancel) {
+            let beyond = cost.saturating_sub(*left);
+            if self.cancels_left < beyond {
+                self.tally.refusals += 1;
+                return refusal("Too many cumulative requests sent (20001 > 10000)");
+            }
+            (*left, self.cancels_left) = (left.saturating_sub(cost), self.cancels_left - beyond);
+        } else if let Some(left) = &mut self.requests_left {
             if *left < cost && self.now < self.free_request_ms {
                 self.tally.refusals += 1;
                 return refusal("Too many cumulative requests sent (10001 > 10000)");

@@ -85,6 +85,9 @@ pub(super) struct World {
     /// Answers of the kind that hangs at times, so far.
     pub(super) may_hang: u64,
     pub(super) requests_left: Option<u64>,
+    /// Of an account that has spent its own the venue takes so many cancels more: as many again as it had at first. Source:
+    /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+    pub(super) cancels_left: u64,
     pub(super) free_request_ms: u64,
     /// What is on disk, where the guard may die.
     events: Vec<Value>,
@@ -136,6 +139,7 @@ impl World {
             own_stops,
             may_hang: 0,
             requests_left: None,
+            cancels_left: 10_000,
             free_request_ms: 0,
             events: Vec::new(),
             risk: vec![json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": "10000", "note": "new"})],
