@@ -110,15 +110,15 @@ impl SetUp<'_> {
             LoadedConfig::NotSetUp(_) => Vec::new(),
         };
         notes.extend(one_rule::doubt(&self.config.rules));
+        // A start would take an earlier key for the one that is not given. It goes when the new config counts.
+        let mut left_over = Vec::new();
         match &self.stored {
             Some(stored) => notes.extend(store_key(self.home, stored, self.force, &mut rollback)?),
-            // A start would take an earlier one for its own.
-            None if self.force && self.config.mode != Mode::Paper => {
-                for earlier in stored_keys(self.home) {
-                    notes.push(keep_aside(&earlier, |from, to| fs::rename(from, to), &mut rollback)?);
-                }
-            }
+            None if self.force && self.config.mode != Mode::Paper => left_over = stored_keys(self.home),
             None => {}
+        }
+        for earlier in &left_over {
+            notes.push(keep_aside(earlier, |from, to| fs::hard_link(from, to), &mut rollback)?);
         }
         let journal_there = risk_journal(self.home, &self.config);
         if let Some(out) = &self.client_key_out {
@@ -144,6 +144,9 @@ impl SetUp<'_> {
         let config = self.config.stage(&path).map_err(Refusal::Config)?;
         let done = Done { config: self.config, client, notes };
         tell(&done).map_err(|refusal| Refusal::Given(format!("{refusal}; nothing is set up")))?;
+        for earlier in &left_over {
+            fs::remove_file(earlier).map_err(|error| unkept(earlier, error))?;
+        }
         config.put(Replace::Yes).map_err(|error| {
             Refusal::Given(format!("{error}; nothing is set up, and what was told of it before does not hold"))
         })?;

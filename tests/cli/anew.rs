@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::place::{ACCOUNT, AGENT, FAKE_KEY, OTHER_KEY, Place, init, refused, succeeded, text, venue};
+use super::place::{ACCOUNT, AGENT, FAKE_KEY, OTHER_KEY, Place, ended, init, refused, succeeded, text, venue};
 
 const TESTNET: [&str; 5] = ["--network", "testnet", "--key-stdin", "--key-store", "file"];
 const RUN: [&str; 5] = ["run", "--network", "testnet", "--listen", "127.0.0.1:0"];
@@ -46,12 +46,27 @@ fn a_key_of_before_is_kept_aside_where_none_is_given() {
     let said = text(&output.stderr);
     assert!(said.contains(&format!("the earlier API wallet key is kept in {}", aside.display())), "{said}");
     assert!(!key.exists() && fs::read_to_string(&aside).unwrap().contains(&FAKE_KEY[2..]));
-    refused(&place.run(&RUN), "needs the API wallet's key");
+    // Nor is it offered back: the config names no wallet.
+    let said = text(&place.run(&RUN).stderr);
+    assert!(said.contains("needs the API wallet's key") && !said.contains("`mv "), "{said}");
     // Paper signs nothing, and takes none.
     let place = Place::with(&venue(AGENT));
     succeeded(&place.run_with(&init(&TESTNET), FAKE_KEY));
     succeeded(&place.run(&init(&["--force"])));
     assert!(place.home().join("api-wallet-key").exists());
+}
+
+/// A set-up that is not told of is none: the config of before has its key still.
+#[test]
+fn a_set_up_that_fails_leaves_the_key_where_it_was() {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run_with(&init(&TESTNET), FAKE_KEY));
+    let before = place.listing();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut again = place.command(&init(&["--force", "--network", "testnet", "--no-key", "--client-key-out", "bot"]));
+    let output = ended(again.current_dir(place.folder.path()).stdout(full));
+    refused(&output, "nothing is set up");
+    assert!(place.listing() == before);
 }
 
 /// Of the keys that were kept aside only the one that the config names is offered again.

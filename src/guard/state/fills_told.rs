@@ -16,8 +16,19 @@ pub(crate) struct FillsTold {
     missed: BTreeMap<u32, Missed>,
     /// What was opened on a side, up to which of the venue's times.
     opened: BTreeMap<(u32, PositionSide), (Decimal, u64)>,
-    /// What was held of a position that began from nothing, with what it cost, and at which of the venue's times that was.
-    begun: BTreeMap<(u32, PositionSide), (Decimal, Decimal, u64)>,
+    /// Positions that began from nothing since the account was read.
+    begun: BTreeMap<(u32, PositionSide), Begun>,
+}
+
+/// A position that began from nothing.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    held: Decimal,
+    /// The price of all that, USDC.
+    paid: Decimal,
+    /// When its first fill was at the venue, and its newest.
+    first_ms: u64,
+    newest_ms: u64,
 }
 
 /// A market in which a fill is missing: what is held there is not known before a read of after the newest.
@@ -76,22 +87,24 @@ impl FillsTold {
     pub(crate) fn note_begun(&mut self, asset: u32, fill: &Fill, after: Decimal) {
         let Some(side) = PositionSide::of(after) else { return };
         let (before, held) = (side.held(fill.start_position), side.held(after));
-        let (size, paid) = match self.begun.get(&(asset, side)) {
-            _ if before.is_zero() => (Decimal::ZERO, Decimal::ZERO),
-            Some((size, paid, _)) if *size == before => (*size, *paid),
+        let begun = match self.begun.get(&(asset, side)) {
+            _ if before.is_zero() => {
+                Begun { held: Decimal::ZERO, paid: Decimal::ZERO, first_ms: fill.time, newest_ms: fill.time }
+            }
+            Some(begun) if begun.held == before => *begun,
             _ => return,
         };
-        let more = held.saturating_sub(size);
+        let more = held.saturating_sub(begun.held);
         // What is closed of it leaves its price as it was.
-        let px = if more > Decimal::ZERO { Some(fill.px) } else { paid.checked_div(size) };
-        let paid = paid.saturating_add(more.saturating_mul(px.unwrap_or_default()));
-        self.begun.insert((asset, side), (held, paid, fill.time));
+        let px = if more > Decimal::ZERO { Some(fill.px) } else { begun.paid.checked_div(begun.held) };
+        let paid = begun.paid.saturating_add(more.saturating_mul(px.unwrap_or_default()));
+        self.begun.insert((asset, side), Begun { held, paid, newest_ms: fill.time, ..begun });
     }
 
     /// How much is held, and at which price in the mean, of a position that began from nothing before a read of this time.
     pub(crate) fn begun(&self, asset: u32, side: PositionSide, venue_ms: u64) -> Option<Told> {
-        let (size, paid, _) = self.begun.get(&(asset, side)).filter(|(_, _, time_ms)| *time_ms < venue_ms)?;
-        Some(Told { size: *size, px: paid.checked_div(*size)? })
+        let Begun { held, paid, .. } = self.begun.get(&(asset, side)).filter(|begun| begun.newest_ms < venue_ms)?;
+        Some(Told { size: *held, px: paid.checked_div(*held)? })
     }
 
     /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
@@ -104,6 +117,7 @@ impl FillsTold {
             missed.is_more |= missed.waiting.len() < before;
         }
         self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
-        self.begun.retain(|_, (_, _, newest_ms)| *newest_ms >= venue_ms);
+        // What a read can have shown of it has a line of its own by then.
+        self.begun.retain(|_, begun| begun.first_ms > venue_ms);
     }
 }

@@ -11,7 +11,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::key::Moment;
 use crate::record::events::Trouble;
 use crate::venue::fill::Fill;
-use crate::venue::side::Side;
+use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -72,7 +72,11 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     step.guard.feed.filled_ms = step.now_ms;
     step.guard.risk.traded(step.now_ms);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
-    step.guard.feed.told.note_begun(asset, fill, after);
+    // Where no line is known of that side the fill makes one, and there is no other position's to be told from it.
+    let has_line = step.guard.lines.get(asset).is_some_and(|line| Some(line.side) == PositionSide::of(after));
+    if has_line && !is_off(step.guard, asset, fill.px) {
+        step.guard.feed.told.note_begun(asset, fill, after);
+    }
     // What is on its way counts as a whole.
     if !is_expected(step.guard, asset, fill) {
         step.guard.feed.told.note_opened(asset, fill, after);

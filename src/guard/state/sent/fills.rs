@@ -17,7 +17,8 @@ impl SentOrders {
     pub(crate) fn note_shown(&mut self, oid: u64, size: Decimal, read: Moment) {
         let its = self.orders.iter_mut().filter(|order| order.oid == Some(oid) && order.is_told_before(read));
         its.for_each(|order| order.on_shown(size, read.now_ms));
-        self.orders.retain(|order| order.oid != Some(oid) || !(order.is_told() && order.is_settled_by(read)));
+        let is_over = |order: &SentOrder| order.is_told_before(read) && order.moved() >= order.told();
+        self.orders.retain(|order| order.oid != Some(oid) || !is_over(order));
         let followed = self.unshown.fills.iter_mut().filter(|order| order.oid == Some(oid));
         followed.for_each(|order| order.on_shown(size, read.now_ms));
     }
