@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::place::{ACCOUNT, AGENT, FAKE_KEY, OTHER_KEY, Place, ended, init, refused, succeeded, text, venue};
+use super::place::{ACCOUNT, AGENT, FAKE_KEY, OTHER_KEY, Place, init, refused, succeeded, text, venue};
 
 const TESTNET: [&str; 5] = ["--network", "testnet", "--key-stdin", "--key-store", "file"];
 const RUN: [&str; 5] = ["run", "--network", "testnet", "--listen", "127.0.0.1:0"];
@@ -64,8 +64,9 @@ fn a_set_up_that_fails_leaves_the_key_where_it_was() {
     let before = place.listing();
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let mut again = place.command(&init(&["--force", "--network", "testnet", "--no-key", "--client-key-out", "bot"]));
-    let output = ended(again.current_dir(place.folder.path()).stdout(full));
-    refused(&output, "nothing is set up");
+    let output = again.current_dir(place.folder.path()).stdout(full).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.trim_end().ends_with("nothing is set up"), "{said}");
     assert!(place.listing() == before);
 }
 

@@ -211,7 +211,7 @@ fn a_read_that_the_venue_turns_away_names_the_share() {
     stand.venue.fault("userFees", "http_429", 1).unwrap();
     let refused = stand.post("/info", &json!({"type": "userFees", "user": ACCOUNT}));
     is_error(&refused, 429, "rate_limited");
-    let command = format!("`svc-guard --home {} config set ip_share 1/2`", stand.home().display());
+    let command = format!("`svc-guard --home {} config set ip_share SHARE`", stand.home().display());
     let said = refused.json()["msg"].as_str().unwrap().to_owned();
     assert!(said.contains("too many requests from this address") && said.contains(&command), "{said}");
 }
