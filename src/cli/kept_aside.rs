@@ -16,14 +16,16 @@ pub(super) fn free_name(path: &Path) -> PathBuf {
     (1..u32::MAX).map(|number| name(path, number)).find(|name| !is_there(name)).unwrap_or_else(|| name(path, u32::MAX))
 }
 
-/// The command that puts a key that is kept aside back into its place, as the first part of an advice: the newest one of this
-/// wallet; nothing where there is none, or where no wallet is known.
+/// The command that puts a key that is kept aside back into its place, as the first part of an advice: the newest one, of this
+/// wallet where that is known; nothing where there is none.
 pub(super) fn way_back(path: &Path, wallet: Option<Address>) -> String {
-    let is_its = |aside: &PathBuf| read_key_file(aside, true).is_ok_and(|there| Some(there.key.address()) == wallet);
+    let is_its = |aside: &PathBuf| {
+        wallet.is_none_or(|wallet| read_key_file(aside, true).is_ok_and(|there| there.key.address() == wallet))
+    };
     let newest = (1..=MAX_LOOKED_AT).rev().map(|number| name(path, number)).find(|name| is_there(name) && is_its(name));
-    newest.map_or_else(String::new, |aside| {
-        format!("`mv {} {}` puts its key, which was kept aside, back, or ", word(aside), word(path))
-    })
+    let which =
+        if wallet.is_some() { "its key, which was kept aside, back" } else { "the one back that was kept aside last" };
+    newest.map_or_else(String::new, |aside| format!("`mv {} {}` puts {which}, or ", word(aside), word(path)))
 }
 
 fn name(path: &Path, number: u32) -> PathBuf {
