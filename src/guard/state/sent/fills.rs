@@ -15,12 +15,25 @@ impl SentOrders {
     /// Takes note of a fill of the order with this id that is older than this read of the account, which shows it: what the venue
     /// told to have filled waits for no other proof, whatever else moved the position meanwhile.
     pub(crate) fn note_shown(&mut self, oid: u64, size: Decimal, read: Moment) {
-        let its = self.orders.iter_mut().filter(|order| order.oid == Some(oid) && order.is_told_before(read));
-        its.for_each(|order| order.on_shown(size, read.now_ms));
+        let mut shown = Vec::new();
+        for order in self.told_by(read).filter(|order| order.oid == Some(oid)) {
+            let before = order.moved();
+            order.on_shown(size, read.now_ms);
+            shown.push((order.asset, !order.is_buy, order.moved().saturating_sub(before)));
+        }
+        // The read showed so much less of it because others went the other way by then.
+        for (asset, is_buy, more) in shown {
+            let others = self.told_by(read).filter(|order| (order.asset, order.is_buy) == (asset, is_buy));
+            others.fold(more, |left, order| order.on_move(left, read.now_ms));
+        }
         let is_over = |order: &SentOrder| order.is_told_before(read) && order.moved() >= order.told();
         self.orders.retain(|order| order.oid != Some(oid) || !is_over(order));
-        let followed = self.unshown.fills.iter_mut().filter(|order| order.oid == Some(oid));
-        followed.for_each(|order| order.on_shown(size, read.now_ms));
+    }
+
+    /// The orders that the venue told to have filled, in answers that this read is not older than.
+    fn told_by(&mut self, read: Moment) -> impl Iterator<Item = &mut SentOrder> {
+        let all = self.unshown.fills.iter_mut().chain(&mut self.orders);
+        all.filter(move |order| order.is_told_before(read))
     }
 
     /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
