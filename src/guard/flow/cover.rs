@@ -82,13 +82,15 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
         (false, _) => Vec::new(),
     };
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
+    // What is closed and read as held still is covered by nothing: a stop for it would stand for a part that is held.
+    let closed = guard.sent.told_closed(asset, line.side).min(line.uncovered());
     let Guard { lines, view, .. } = guard;
     if let Some(line) = lines.get_mut(asset) {
         if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
             line.on_orders(view, asset, orders_ms, mark);
         }
         (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
-        line.tighten(&stops, Decimal::ZERO);
+        line.tighten(&stops, -closed);
         mark.into_iter().for_each(|mark| line.hold_judged(mark));
     }
 }

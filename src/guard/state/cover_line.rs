@@ -308,8 +308,8 @@ impl CoverLine {
         self.first_stop.map_or(Some(part.px), |first| first.own_px)
     }
 
-    /// Moves the line to where these stops cover the position now, with `more` that may be held already, as far as they
-    /// are tighter.
+    /// Moves the line to where these stops cover the position now, with `more` that may be held already, or less that was never
+    /// covered, as far as they are tighter.
     pub(crate) fn tighten(&mut self, stops: &[(Decimal, CoverSize)], more: Decimal) {
         let held = self.held.saturating_add(more);
         let bare = self.bare(stops, more);

@@ -76,6 +76,17 @@ fn a_refused_close_keeps_the_line_and_a_stop_waits_beside_the_next_one() {
     // What is closed is gone from the line.
     answer_all(&mut desk, &effects, |_| json!({"filled": {"totalSz": "0.4", "avgPx": "1970", "oid": 10}}));
     assert_eq!(lines(&desk), [(dec!(1980), dec!(0.6))]);
+    // The stop that waits covers nothing of what is closed and not read yet: what is held keeps its line.
+    desk.now += 10;
+    desk.read_orders(desk.now);
+    assert_eq!(lines(&desk), [(dec!(1980), dec!(0.6))]);
+    desk.now += 10;
+    desk.hold("ETH", dec!(0.6));
+    desk.read_account(desk.now);
+    assert_eq!(lines(&desk), [(dec!(1980), dec!(0.6))]);
+    desk.now += 1_100;
+    let told = [desk.read_account(desk.now), desk.read_orders(desk.now)];
+    assert_eq!(told.iter().flat_map(closes).collect::<Vec<_>>(), [json!("0.6")], "it is closed as long as it takes");
 }
 
 #[test]

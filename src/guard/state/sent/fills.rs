@@ -55,6 +55,13 @@ impl SentOrders {
         order.map_or(Decimal::ZERO, |order| order.told().saturating_sub(order.moved()).max(Decimal::ZERO))
     }
 
+    /// How much of one side the venue told to be closed by what can only reduce, as far as no read of the account has shown it.
+    pub(crate) fn told_closed(&self, asset: u32, side: PositionSide) -> Decimal {
+        let closing = (asset, side.closing().is_buy(), true);
+        let closes = self.orders.iter().filter(|order| (order.asset, order.is_buy, order.reduce_only) == closing);
+        closes.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown().abs()))
+    }
+
     /// Whether all that is held on one side may have been closed since it was read, and some of it opened anew: the venue
     /// takes the stops of a side that ends away, and no read has shown that.
     pub(crate) fn may_have_turned(&self, asset: u32, side: PositionSide, held: Decimal) -> bool {
