@@ -19,8 +19,11 @@ const JUMP_PAUSE_MS: u64 = 10_000;
 
 const JUMP_READS: u8 = 3;
 
-/// Reads of the mode asked for by jumps are this far apart.
-const MODE_PAUSE_MS: u64 = 3_000;
+/// Reads of the mode asked for by jumps are this far apart, but for the first few: an account that jumps again and again reaches no peak
+/// until the mode is read.
+const MODE_PAUSE_MS: u64 = 3_500;
+
+const MODE_READS_AT_ONCE: u64 = 3;
 
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
@@ -166,9 +169,10 @@ fn ask_for_ledger(step: &mut Step<'_>) {
     } else if risk.ledger_asked_ms.is_none() {
         risk.ledger_wanted = 2;
     }
-    let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= MODE_PAUSE_MS);
-    if risk.mode_wanted && is_mode_due {
-        (risk.mode_wanted, risk.mode_asked_ms) = (false, Some(step.now_ms));
+    let ahead_ms = risk.mode_paid_ms.saturating_sub(step.now_ms);
+    if risk.mode_wanted && ahead_ms <= MODE_PAUSE_MS * (MODE_READS_AT_ONCE - 1) {
+        risk.mode_wanted = false;
+        risk.mode_paid_ms = step.now_ms.saturating_add(ahead_ms).saturating_add(MODE_PAUSE_MS);
         step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
     }
     let is_due = risk
