@@ -14,7 +14,7 @@ use crate::guard::effects::SendAction;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::rules::Rules;
 use crate::venue::action::{Action, Target};
-use crate::venue::info::OpenOrder;
+use crate::venue::info::{AssetPosition, OpenOrder};
 
 /// A read of the account and of the orders, one wait for what is on its way, and one send.
 const COVER_MS: u64 = 5_600;
@@ -88,7 +88,8 @@ impl Checks {
     }
 
     /// A read of the account has shown this equity. One that jumps is a peak once the next read agrees with it.
-    pub(super) fn read(&mut self, equity: Decimal) {
+    pub(super) fn read(&mut self, equity: Decimal, positions: &[AssetPosition]) {
+        self.valued.read(positions);
         let is_sure = (equity - self.read).abs() * dec!(100) <= self.read.abs();
         if is_sure {
             self.peak = self.peak.max(equity.min(self.read));

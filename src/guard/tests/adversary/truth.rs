@@ -8,7 +8,7 @@ use rust_decimal::{Decimal, dec};
 use super::super::simulation::books::{Books, COINS};
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::action::Target;
-use crate::venue::info::{OpenOrder, Side};
+use crate::venue::info::{AssetPosition, OpenOrder, Position, Side};
 
 /// Cover of a position, unit by unit: from the stop nearest to the price on, trigger and size. No trigger where it is bare.
 /// A stop farther away than any rule allows covers nothing.
@@ -186,9 +186,12 @@ impl Enlarged {
 
 /// What positions were worth when an entry beside them was judged: what they gained since took none of the room that it was
 /// given. Of 100 SOL sold at 100 that are worth 9,950 there is room for 50 USDC more under a limit of 10,000; back at 100 both come
-/// to 10,050, and nobody has opened anything. The same holds of what filled since: it was judged at what was paid for it.
+/// to 10,050, and nobody has opened anything. The same holds of what filled since the last read before that: it was judged at what
+/// was paid for it.
 #[derive(Debug, Default)]
 pub(super) struct Valued {
+    /// What the last read of the account showed: signed size and cost.
+    read: BTreeMap<String, (Decimal, Decimal)>,
     /// By the last entry of the same market.
     of_position: BTreeMap<&'static str, Worth>,
     /// By the last entry of any market.
@@ -221,11 +224,20 @@ impl Worth {
 }
 
 impl Valued {
+    /// A read of the account shows these positions.
+    pub(super) fn read(&mut self, positions: &[AssetPosition]) {
+        let of_one = |Position { coin, szi, position_value, unrealized_pnl, .. }: &Position| {
+            let value = if szi.is_sign_negative() { -*position_value } else { *position_value };
+            (coin.clone(), (*szi, value - unrealized_pnl))
+        };
+        self.read = positions.iter().map(|element| of_one(&element.position)).collect();
+    }
+
     /// An entry in this market is sent; `told` are the prices that the guard was told last.
     pub(super) fn judged(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
         for other in COINS {
             let px = told.get(other).map_or(books.mid(other), |told| books.mid(other).min(*told));
-            let (held, cost) = books.positions.get(other).copied().unwrap_or_default();
+            let (held, cost) = self.read.get(other).copied().unwrap_or_default();
             let worth = Worth { px, held, cost };
             self.of_exposure.insert(other, worth);
             if other == coin {

@@ -292,7 +292,7 @@ impl World {
                 if let Input::Account { state, equity, .. } = &*input
                     && state.time >= self.known_at
                 {
-                    self.checks.read(*equity);
+                    self.checks.read(*equity, &state.asset_positions);
                     // Where reads lag the venue's time leaps, and a leap is believed when the next read says the same.
                     let is_sure =
                         |coin: &str, held| self.nature.trouble != Trouble::Lag || self.shown.get(coin) == Some(held);
