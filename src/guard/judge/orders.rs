@@ -266,11 +266,13 @@ impl<'a> Batch<'a> {
         !is_child && !is_refused && !is_stop_of_entry && self.is_held(order)
     }
 
-    /// Whether there may be a position for a reduce-only order to reduce.
+    /// Whether there may be a position for a reduce-only order to reduce. A close goes where one alone would go, and a stop beside
+    /// a refused entry only where something is known to be held: it may be meant for that entry.
     fn is_held(&self, order: &Order) -> bool {
-        let guard = self.context.guard;
+        let JudgeContext { guard, now_ms, .. } = self.context;
         let is_unknown = order.asset >= FIRST_NON_CORE_ASSET || guard.view.account.is_none();
-        is_unknown || guard.may_be_held(order.asset, side_covered(order.is_buy))
+        let may_close = !order.is_trigger() && guard.may_hold(order.asset, now_ms);
+        is_unknown || may_close || guard.may_be_held(order.asset, side_covered(order.is_buy))
     }
 
     /// The entries that passed and open something.

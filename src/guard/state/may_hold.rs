@@ -7,13 +7,16 @@ use rust_decimal::Decimal;
 
 impl Guard {
     /// Whether a position may be there: as read, as fills have told, through an entry on its way or at rest, or because the last
-    /// read is old. Who hears of a fill hears of it from the guard, and what closes it is not refused before a read shows it.
+    /// read is old or nobody knows yet what rests. Who hears of a fill hears of it from the guard, and what closes it is not refused
+    /// before a read shows it.
     pub(in crate::guard) fn may_hold(&self, asset: u32, now_ms: u64) -> bool {
         let Some(account) = &self.view.account else { return true };
         let is_old = account.age_ms(now_ms) > self.account_max_age_ms();
         let is_shown = !self.view.position(asset).is_zero() || self.lines.ended.may_hold(asset);
         let is_told = !self.position_told(asset).is_zero() || self.feed.told.is_missing(asset);
-        is_old || self.is_account_older() || is_shown || is_told || self.may_open(asset)
+        // An entry of an earlier life may rest, or have filled.
+        let is_unread = self.view.orders_ms.is_none() || self.is_account_older();
+        is_old || is_unread || is_shown || is_told || self.may_open(asset)
     }
 
     /// Whether anything is held on one side, as read or by what the venue told to have filled since.

@@ -219,6 +219,28 @@ fn an_exit_does_not_go_down_with_an_entry_of_its_request() {
     desk.orders(vec![buy(ETH, "2000", "0.1"), buy(OLD, "1", "100")]).vetoed("market_delisted");
 }
 
+/// Nobody has heard yet of the fill that it closes: it goes beside an entry as it would alone.
+#[test]
+fn a_close_of_what_a_resting_entry_may_have_opened_goes_in_any_request() {
+    for may_be_held in [true, false] {
+        let mut desk = Desk::live();
+        desk.show(may_be_held.then(|| open("ETH", "A", "2010", "1", 1)).into_iter().collect());
+        let close = close(ETH, true, "2040", "1");
+        let alone = desk.orders(vec![close.clone()]);
+        let mixed = desk.orders(vec![buy(OLD, "1", "100"), close]);
+        if may_be_held {
+            alone.reduces();
+            mixed.resized().says(&["order 1 of 2 left out (market_delisted)"]);
+            assert_eq!(mixed.sent_order(0)["r"], true);
+        } else {
+            alone.vetoed("nothing_to_reduce");
+            mixed.vetoed("market_delisted");
+        }
+        // A stop may be that entry's own.
+        desk.orders(vec![buy(OLD, "1", "100"), stop(ETH, true, "2050", "1")]).vetoed("market_delisted");
+    }
+}
+
 #[test]
 fn a_close_with_a_dust_of_opening_goes_as_the_close_it_is() {
     // 10 USDC beyond the position at 2000 are an entry; a lot less is not.

@@ -55,6 +55,16 @@ fn what_may_be_held_is_something() {
     desk.now += 1;
     desk.order(exit()).reduces();
     Desk::blank(config(Mode::Testnet, wide())).order(exit()).reduces();
+    // Where an entry of an earlier life may have rested until now: the account is read, and the open orders are not.
+    let mut desk = Desk::blank(config(Mode::Testnet, wide()));
+    desk.read_mids(desk.now);
+    desk.now += 2_000;
+    desk.read_account(desk.now);
+    desk.order(exit()).reduces();
+    desk.now += 10;
+    desk.read_orders(desk.now);
+    desk.read_account(desk.now);
+    desk.order(exit()).vetoed("nothing_to_reduce");
     // On paper, where nothing is ever held.
     Desk::new(Mode::Paper, wide()).order(exit()).reduces();
 }
