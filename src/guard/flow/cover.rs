@@ -103,7 +103,9 @@ pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>,
         let judged = guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
         let moved = guard.sent.moved_by(read, &guard.view, (*asset, side), *change);
         let begun = guard.feed.told.begun(*asset, side, read.venue_ms);
-        note_one(guard, (*asset, side), Enlarged { judged, begun, moved, ..Enlarged::default() });
+        let fired = || guard.sent.left_of_fired(read, &guard.view, (*asset, side), *change);
+        let fired = moved.map_or_else(fired, |_| Vec::new());
+        note_one(guard, (*asset, side), Enlarged { judged, begun, moved, fired, ..Enlarged::default() });
     }
 }
 

@@ -127,6 +127,7 @@ impl CoverLine {
         self.shrink_to(held);
         if !is_anew {
             self.replace_farther(position.by.judged.beyond_growth(self.side, grown, position.by.surely_closed()));
+            self.hold_fired(&position.by.fired);
         }
         self.settle_judged(&[]);
     }
@@ -234,6 +235,14 @@ impl CoverLine {
             self.parts.retain(|part| part.size > Decimal::ZERO);
             let taken = LinePart { size: new.size.saturating_sub(left), ..new };
             self.judged.add(self.side, JudgedStops::each((taken.size > Decimal::ZERO).then_some(taken)));
+        }
+    }
+
+    /// Stops that fired leave this much of what they would have closed: they stood for it.
+    fn hold_fired(&mut self, left: &[LinePart]) {
+        if !left.is_empty() {
+            let stops: Vec<_> = left.iter().map(|part| (part.px, CoverSize::Part(part.size))).collect();
+            self.tighten(&stops, Decimal::ZERO);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A position as a read shows it, with all that is known of how it came to that: facts, and nothing that decides.
 
 use crate::base::amount::percent_of;
+use crate::guard::state::cover::LinePart;
 use crate::guard::state::judged_stops::JudgedStops;
 use rust_decimal::{Decimal, dec};
 
@@ -52,6 +53,8 @@ pub(crate) struct Enlarged {
     pub(crate) most: Decimal,
     /// What was sent, where that comes to all that changed.
     pub(crate) moved: Option<Moved>,
+    /// Where nothing does, what stops that fired leave of what they would have closed.
+    pub(crate) fired: Vec<LinePart>,
 }
 
 impl Enlarged {

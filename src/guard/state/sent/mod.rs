@@ -10,6 +10,7 @@ mod cause;
 mod closed_of_others;
 mod elsewhere;
 mod fills;
+mod fired;
 mod gone;
 pub(crate) mod key;
 pub(crate) mod ledger;

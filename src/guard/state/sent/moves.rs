@@ -215,7 +215,8 @@ impl SentOrders {
             || self.gone.iter().any(|gone| is_it(None, (gone.asset, gone.size > Decimal::ZERO)))
     }
 
-    fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {
+    /// What the venue told to have filled in a market, in answers that this read is not older than.
+    pub(super) fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {
         self.orders.iter().filter(move |order| order.asset == asset && order.is_told_before(read))
     }
 
@@ -246,12 +247,8 @@ impl SentOrders {
     /// in any case, since it may have come and gone. `before` was held before the move, signed.
     fn causes(&self, read: Moment, view: &View, (asset, before): (u32, Decimal), at_any_price: bool) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
-        // The account's own price may be newer than the mids, and older.
-        let prices = [view.price(asset), view.mark(asset)];
         // A stop waits where a limit order of the other side would.
-        let is_met = |px: Decimal, is_low: bool| {
-            prices.iter().flatten().any(|price| if is_low { *price <= px } else { *price >= px })
-        };
+        let is_met = |px: Decimal, is_low: bool| has_come_to(view, asset, (px, is_low));
         let is_filled = |order: &&Resting| match order.stop_px {
             Some(px) => at_any_price || is_met(px, !order.is_buy),
             None if order.is_trigger => order.order.take_profit_px().is_some_and(|px| is_met(px, order.is_buy)),
@@ -285,6 +282,13 @@ impl SentOrders {
         causes.truncate(MOST_CAUSES);
         causes
     }
+}
+
+/// Whether a market's price has come to one, or below it where `is_low`, or else above. The account's own price may be newer than the
+/// mids, and older.
+pub(super) fn has_come_to(view: &View, asset: u32, (px, is_low): (Decimal, bool)) -> bool {
+    let mut prices = [view.price(asset), view.mark(asset)].into_iter().flatten();
+    prices.any(|price| if is_low { price <= px } else { price >= px })
 }
 
 /// What was held before a move that is read already.
