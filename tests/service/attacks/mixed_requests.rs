@@ -66,6 +66,25 @@ fn an_exit_beside_an_entry_waits_for_no_setting() {
     assert!(overtook, "the exit waited with the entry");
 }
 
+/// An entry that rested has filled, and nothing tells: no feed, and the account is read as it was. The close goes as it would alone.
+#[test]
+fn a_close_of_what_nobody_has_heard_of_goes_beside_an_entry_that_is_refused() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
+    stand.send(&place(&limit(ETH, false, "2510", "0.2")));
+    until("the order to be read", || stand.status()["open_orders"].as_array().filter(|all| !all.is_empty()).map(drop));
+    stand.venue.fault("clearinghouseState", "stale", 1_000).unwrap();
+    stand.venue.control(&json!({"op": "price", "coin": "ETH", "px": "2511"})).unwrap();
+    until("it to fill", || held(&stand, "ETH"));
+    let mut close = limit(ETH, true, "2540", "0.2");
+    (close["r"], close["t"]["limit"]["tif"]) = (json!(true), json!("Ioc"));
+    let reply = stand.send(&batch(&[limit(MATIC, true, "0.4", "100"), close]));
+    let told = statuses(&reply);
+    assert!(told[0]["error"].as_str().unwrap().contains("market_delisted"), "{reply}");
+    assert!(told[1].get("filled").is_some(), "{reply}");
+    assert_eq!(held(&stand, "ETH"), None);
+}
+
 /// The guard closes everything itself then, and cannot: the client's own price may find somebody.
 #[test]
 fn an_exit_beside_an_entry_goes_after_a_kill() {

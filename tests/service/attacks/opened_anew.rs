@@ -104,3 +104,35 @@ fn a_bid_that_fills_on_the_way_down_keeps_its_own_stop() {
         assert_eq!(stops(&stand, "ETH")[0]["oid"], child[0]["oid"]);
     }
 }
+
+/// A tight stop of before stands for the new position as well, and no read of the open orders has shown it there yet when it fires and
+/// the book is thin.
+#[test]
+fn what_a_stop_of_before_leaves_of_the_new_position_is_closed() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
+    let at_once = |is_buy: bool, px: &str, size: &str, reduces: bool| json!({"a": ETH, "b": is_buy, "p": px, "s": size, "r": reduces, "t": {"limit": {"tif": "Ioc"}}});
+    stand.send(&place(&at_once(false, "2495", "0.2", false)));
+    let trigger = json!({"trigger": {"isMarket": true, "triggerPx": "2510", "tpsl": "sl"}});
+    stand.send(&place(&json!({"a": ETH, "b": true, "p": "2600", "s": "0.4", "r": true, "t": trigger})));
+    let is_tight = |stop: &Value| is_same(stop["triggerPx"].as_str().unwrap(), "2510");
+    until("the tight stop alone", || stops(&stand, "ETH").iter().all(is_tight).then_some(()));
+    more_reads(&stand, 2);
+    stand.venue.fault("frontendOpenOrders", "http_502", 1_000).unwrap();
+    let anew = [at_once(true, "2520", "0.2", true), at_once(false, "2495", "0.4", false)];
+    stand.send(&json!({"type": "order", "orders": anew, "grouping": "na"}));
+    assert!(is_same(&held(&stand, "ETH").expect("the new position"), "-0.4"));
+    let reads = |what: &str| stand.status()["positions"][0]["size"].as_str().is_some_and(|size| is_same(size, what));
+    until("it to be read", || reads("0.4").then_some(()));
+    for control in
+        [json!({"op": "book", "coin": "ETH", "depth": "0.01"}), json!({"op": "price", "coin": "ETH", "px": "2511"})]
+    {
+        stand.venue.control(&control).unwrap();
+    }
+    let left = held(&stand, "ETH").expect("a part that nobody took");
+    assert!(!is_same(&left, "-0.4") && !stops(&stand, "ETH").iter().any(is_tight), "{left}");
+    until("what is left to be read", || reads(left.trim_start_matches('-')).then_some(()));
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": null})).unwrap();
+    until("the rest to be closed", || held(&stand, "ETH").is_none().then_some(()));
+}
