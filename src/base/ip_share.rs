@@ -82,8 +82,8 @@ impl IpShare {
     }
 
     /// The share that was likely meant by a text that is none: the least by one that is too small, one part in as many as a whole
-    /// number says, the whole by another that is too large, one in percent as its decimal, a fraction by one with a colon, and else
-    /// the one of `now`, or a half, as an example, where there is none.
+    /// number says, the whole by another that is too large, one in percent as its decimal, a fraction by one with a colon, a decimal by
+    /// one with a comma or without its zero, and else the one of `now`, or a half, as an example, where there is none.
     #[must_use]
     pub fn likely(text: &str, now: Option<Self>) -> Self {
         match Self::parse(text) {
@@ -94,9 +94,11 @@ impl IpShare {
         }
         let percent = text.strip_suffix('%').and_then(|percent| parse_setting(percent.trim()));
         let share = percent.and_then(|percent| percent.checked_div(Decimal::ONE_HUNDRED));
+        let plain = text.replace(':', "/").replace(',', ".").replace(' ', "");
+        let plain = if plain.starts_with('.') { format!("0{plain}") } else { plain };
         share
             .and_then(|share| Self::parse(&share.normalize().to_string()).ok())
-            .or_else(|| Self::parse(&text.replace(':', "/").replace(' ', "")).ok())
+            .or_else(|| Self::parse(&plain).ok())
             .or(now)
             .unwrap_or(Self { numerator: 1, denominator: 2 })
     }
@@ -192,6 +194,9 @@ mod tests {
             ("1:3", "1/3", "1/3"),
             ("1 / 3", "1/3", "1/3"),
             ("25%", "1/4", "1/4"),
+            (".2", "1/5", "1/5"),
+            ("0,2", "1/5", "1/5"),
+            (".", "1/4", "1/2"),
             ("2", "1/2", "1/2"),
             ("1/9", "1/8", "1/8"),
         ] {

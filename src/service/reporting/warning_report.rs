@@ -2,6 +2,7 @@
 //! and when it is over. What keeps the service from being well has a report of its own.
 
 use super::level::Level;
+use crate::guard::AlertCode;
 use crate::record::status::Alert;
 
 /// How often what lasts is told of again.
@@ -11,6 +12,7 @@ const OVER_MS: u64 = 20_000;
 
 /// An alert that was told of.
 struct Told {
+    code: String,
     name: String,
     told_ms: u64,
     seen_ms: u64,
@@ -39,19 +41,26 @@ impl WarningReport {
                 }
                 None => {
                     lines.push(text());
-                    self.told.push(Told { name, told_ms: now_ms, seen_ms: now_ms });
+                    let code = alert.code.to_string();
+                    self.told.push(Told { code, name, told_ms: now_ms, seen_ms: now_ms });
                 }
             }
         }
         self.told.retain(|told| {
             let is_over = now_ms >= told.seen_ms.saturating_add(OVER_MS);
             if is_over {
-                lines.push((Level::Info, format!("{} is over", told.name)));
+                lines.push((Level::Info, format!("{} is over{}", told.name, how(&told.code))));
             }
             !is_over
         });
         lines
     }
+}
+
+/// How it may be over, where that is not good news in any case.
+fn how(code: &str) -> &'static str {
+    let is_of_loss = [AlertCode::DailyLossNear, AlertCode::DrawdownNear].iter().any(|near| near.as_str() == code);
+    if is_of_loss { ": the loss is no longer near its limit, or its halt has fired" } else { "" }
 }
 
 /// Its code and what it is about; where several are alike, with its number.
@@ -71,6 +80,15 @@ mod tests {
 
     fn alert(code: &'static str, about: Option<&str>, text: &str) -> Alert {
         Alert { code: code.into(), about: about.map(str::to_owned), text: text.to_owned(), since_ms: Some(7) }
+    }
+
+    /// Its halt ends it as well.
+    #[test]
+    fn the_end_of_a_loss_near_its_limit_is_no_word_that_all_is_well() {
+        let mut report = WarningReport::default();
+        report.lines(0, &[alert("daily_loss_near", None, "near")]);
+        let over = "alert daily_loss_near is over: the loss is no longer near its limit, or its halt has fired";
+        assert_eq!(report.lines(OVER_MS, &[]), [(Level::Info, over.to_owned())]);
     }
 
     #[test]
