@@ -117,7 +117,7 @@ impl PreflightedService {
         let client = Client::new(self.config.venue_url(), CHECK);
         let client = client.map_err(|error| NotTheAgent::NoAnswer(error.to_string()))?;
         let ask: api_wallet_check::Ask = &|question| client.info(question).map_err(|error| error.to_string());
-        api_wallet_check::check_role(ask, self.config.account, wallet)
+        api_wallet_check::check_role_surely(ask, self.config.account, wallet)
     }
 
     /// The config it starts with.

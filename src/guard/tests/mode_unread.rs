@@ -5,6 +5,7 @@ use rust_decimal::dec;
 use serde_json::json;
 
 use super::fixture::*;
+use super::halting::woken;
 use crate::guard::{Input, Mode, Read};
 use crate::rules::Rules;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
@@ -63,4 +64,46 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     assert_eq!(desk.guard.risk.marks.day_start.map(|start| start.equity), Some(dec!(10000)));
     assert!(!desk.guard.risk.is_halted());
     desk.order(buy(ETH, "2000", "0.01")).resized();
+}
+
+/// The life before this one read an equity today: what is held has lost that much, wherever the rest is kept.
+#[test]
+fn what_is_held_halts_by_what_the_last_life_read_though_the_mode_never_comes() {
+    for (lost, days, halts) in [(dec!(499), 0, false), (dec!(501), 0, true), (dec!(501), 1, false)] {
+        let day = json!({"kind": "day", "at_ms": NOW, "day": "2027-01-15", "venue_ms": NOW, "equity": "10000", "ledger_ms": NOW});
+        let mut desk = woken(&[day.to_string()]);
+        desk.positions.insert("ETH", dec!(4));
+        let (state, begun_ms) = (desk.state(desk.now), desk.now);
+        desk.now += 1_000 + days * 86_400_000;
+        desk.step(Input::LastAccount { state, equity: dec!(10000), mode: AccountMode::Standard, begun_ms });
+        desk.step(Input::ModeUnread);
+        // The answer may be of another purse, but for what is held.
+        (desk.unrealized, desk.equity) = (-lost, dec!(10));
+        for _ in 0..12 {
+            desk.now += 1_000;
+            desk.read();
+            desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
+        }
+        assert_eq!(desk.guard.risk.is_halted(), halts, "{lost} {days}");
+    }
+}
+
+/// One answer may be wrong: the mode is asked for again at once, and seldom once it lasts.
+#[test]
+fn a_mode_that_cannot_be_valued_is_asked_for_again() {
+    let mut desk = Desk::live();
+    desk.now += 1_000;
+    desk.step(Input::UnvaluedMode { mode: "maintenance".into(), begun_ms: desk.now });
+    let mut asked = Vec::new();
+    for second in 1..=180_u64 {
+        desk.now += 1_000;
+        let effects = desk.read_account(desk.now);
+        asked.extend(reads(&effects).iter().any(|read| matches!(read, Read::Mode { .. })).then_some(second));
+    }
+    let (soon, later): (Vec<u64>, Vec<u64>) = asked.into_iter().partition(|second| *second <= 30);
+    assert!((5..=9).contains(&soon.len()) && (2..=3).contains(&later.len()), "{soon:?} {later:?}");
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+    desk.now += 100_000;
+    let effects = desk.read_account(desk.now);
+    assert!(!reads(&effects).iter().any(|read| matches!(read, Read::Mode { .. })));
 }

@@ -2,6 +2,8 @@
 //!
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::base::address::Address;
@@ -98,6 +100,21 @@ pub fn check(client: &Client, account: Address, wallet: Address, now_ms: u64) ->
 /// [`NotTheAgent::NoAnswer`] when the address cannot be called.
 pub fn client(url: &str) -> Result<Client, NotTheAgent> {
     Client::new(url, Timeouts::default()).map_err(|error| NotTheAgent::NoAnswer(error.to_string()))
+}
+
+/// Two answers that speak against the wallet are this far apart.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The same as [`check_role`], and what speaks against the wallet is asked twice: a service that has run with it must not stay away
+/// for one wrong answer.
+pub(in crate::service) fn check_role_surely(ask: Ask, account: Address, wallet: Address) -> Result<Owner, NotTheAgent> {
+    match check_role(ask, account, wallet) {
+        Err(NotTheAgent::NoAgent(..) | NotTheAgent::OfAnother(..)) => {
+            std::thread::sleep(AGAIN);
+            check_role(ask, account, wallet)
+        }
+        told => told,
+    }
 }
 
 /// The account that `wallet` is an API wallet of: `account` itself or its master. Whose a vault is the venue does not say

@@ -175,9 +175,12 @@ impl Poller {
         Ok(("role", every_ms, answer))
     }
 
-    /// The outer error refuses the start: limits from the wrong equity are worse than none. Once there were right ones,
-    /// the core goes on with what it knows.
+    /// The outer error refuses the start, once a few answers agree: limits from the wrong equity are worse than none. Once there were
+    /// right ones, the core goes on with what it knows.
     fn read_mode(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, ThreadEnd> {
+        if self.board.is_tried_in_vain(Task::Mode) {
+            self.go_without_mode()?;
+        }
         let read = self.beside.mode(read_for);
         if self.board.is_overtaken(Task::Mode, begun_steady_ms) {
             return Ok(Ok(None));
@@ -186,9 +189,8 @@ impl Poller {
             Ok(read) => read,
             Err(error) => {
                 // Where there was no room for the question the venue was not asked.
-                if self.board.mode().is_none() && matches!(error, ReadError::Failed(_)) {
-                    self.tell(Input::ModeUnread)?;
-                    self.board.do_without_mode();
+                if matches!(error, ReadError::Failed(_)) {
+                    self.go_without_mode()?;
                 }
                 return Ok(Err(error));
             }
@@ -201,15 +203,32 @@ impl Poller {
                 self.carried.keep_mode(mode, begun_ms);
                 Input::AccountMode { mode, begun_ms }
             }
-            Err(mode) if self.board.mode().is_none() => return Err(ThreadEnd::Refused(info::unvalued(&mode))),
+            Err(mode) if self.board.mode().is_none() => {
+                let why = info::unvalued(&mode);
+                if self.board.is_refused_again() {
+                    return Err(ThreadEnd::Refused(why));
+                }
+                self.go_without_mode()?;
+                return Ok(Err(ReadError::Failed(why)));
+            }
             Err(mode) => Input::UnvaluedMode { mode, begun_ms },
         })))
+    }
+
+    /// What is held is read, covered and closed although nobody knows the mode yet.
+    fn go_without_mode(&self) -> Result<(), String> {
+        if self.board.mode().is_none() {
+            self.tell(Input::ModeUnread)?;
+            self.board.do_without_mode();
+        }
+        Ok(())
     }
 
     /// The marks can be told of markets that are known.
     fn read_universe(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, String> {
         let is_overtaken = || self.board.is_overtaken(Task::Universe, begun_steady_ms);
-        match self.beside.universe(read_for, is_overtaken) {
+        let is_late = self.board.is_tried_in_vain(Task::Universe);
+        match self.beside.universe(read_for, is_late, is_overtaken) {
             Ok(_) if !self.board.overtakes(Task::Universe, begun_steady_ms) => Ok(Ok(None)),
             Ok((universe, Listed { meta, marks, begun_ms })) => {
                 self.carried.keep_markets(meta, begun_ms);

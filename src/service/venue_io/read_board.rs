@@ -29,6 +29,9 @@ pub(in crate::service) const MOST_QUESTIONS: usize = 1_024;
 /// A lane looks at the board this often at least.
 const LONGEST_WAIT_MS: u64 = 1_000;
 
+/// So many answers refuse a start: one may be wrong, and what is held would stay without a guard.
+const REFUSALS: u32 = 3;
+
 /// The board.
 pub(in crate::service) struct ReadBoard {
     board: Mutex<Board>,
@@ -37,6 +40,8 @@ pub(in crate::service) struct ReadBoard {
 
 struct Board {
     schedule: Schedule,
+    /// Answers since the start that speak against it.
+    refusals: u32,
     /// What is asked once, oldest first.
     questions: VecDeque<Question>,
     mode: Option<AccountMode>,
@@ -75,6 +80,7 @@ impl ReadBoard {
     pub(super) fn new(schedule: Schedule) -> Self {
         let board = Board {
             schedule,
+            refusals: 0,
             questions: VecDeque::new(),
             mode: None,
             ledger_since_ms: None,
@@ -198,6 +204,18 @@ impl ReadBoard {
     pub(super) fn do_without_mode(&self) {
         lock(&self.board).schedule.is_mode_unread = true;
         self.changed.notify_all();
+    }
+
+    /// Whether a read has never been answered, and another try was begun beside one that is late.
+    pub(super) fn is_tried_in_vain(&self, task: Task) -> bool {
+        lock(&self.board).schedule.is_tried_in_vain(task)
+    }
+
+    /// Takes note of an answer that speaks against the start; whether it is one of so many that it is believed.
+    pub(super) fn is_refused_again(&self) -> bool {
+        let mut board = lock(&self.board);
+        board.refusals = board.refusals.saturating_add(1);
+        board.refusals >= REFUSALS
     }
 
     /// The account's mode, as last read.

@@ -220,6 +220,11 @@ impl Schedule {
         }
     }
 
+    /// Whether a read has never been answered and a try of it is late: another one was begun beside it.
+    pub(super) fn is_tried_in_vain(&self, task: Task) -> bool {
+        self.due.iter().any(|due| due.task == task && !due.is_known && due.under_way > 1)
+    }
+
     /// Whether this try counts no more: a later one was answered, or one that was for the same.
     pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
         self.due.iter().any(|due| due.task == task && due.answered_steady_ms > begun_steady_ms)

@@ -73,7 +73,7 @@ impl VenueReader {
             self.venue.charge(Priority::Read, info_weight("userRole"));
             Ok(answer)
         };
-        match api_wallet_check::check_role(&ask, self.account, api_wallet) {
+        match api_wallet_check::check_role_surely(&ask, self.account, api_wallet) {
             Ok(owner) => {
                 if let Some(doubt) = owner.doubt(self.account, api_wallet) {
                     log::line(Level::Warning, doubt);
@@ -102,23 +102,27 @@ impl VenueReader {
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
-    /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks. What is
-    /// overtaken asks no more.
+    /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks, which is asked for
+    /// where the other `is_late`. What is overtaken asks no more.
     pub(super) fn universe(
         &self,
         read_for: ReadFor,
+        is_late: bool,
         is_overtaken: impl Fn() -> bool,
     ) -> Result<(Universe, Listed), ReadError> {
         let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
-        let both = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}));
-        let both = both.and_then(|answer| {
+        let ask_for_both = || match is_late {
+            true => Err(ReadError::Failed("the markets with their marks are late".to_owned())),
+            false => self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""})),
+        };
+        let both = ask_for_both().and_then(|answer| {
             let (meta, marks) = info::markets_and_marks(&answer)?;
             Ok((meta.clone(), marks))
         });
         let (meta, marks) = match both {
             // Without markets nothing is seen, covered or closed; without marks only entries wait.
-            Err(_) if read_for.keeps_sight && !is_overtaken() => {
+            Err(_) if (is_late || read_for.keeps_sight) && !is_overtaken() => {
                 (self.ask_for(read_for, &json!({"type": "meta", "dex": ""}))?, BTreeMap::new())
             }
             both => both?,

@@ -13,6 +13,7 @@ use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::settled_reading::jumps;
 use crate::venue::info::AccountMode;
+use rust_decimal::Decimal;
 
 /// Reads of the ledger asked for by jumps are this far apart, and so many: it may show a flow late.
 const JUMP_PAUSE_MS: u64 = 10_000;
@@ -25,15 +26,24 @@ const MODE_PAUSE_MS: u64 = 3_500;
 
 const MODE_READS_AT_ONCE: u64 = 3;
 
+/// A mode that cannot be valued is asked for again as often for so long, for one answer may be wrong, and then this far apart.
+const MODE_DOUBTED_MS: u64 = 30_000;
+
+const MODE_LASTS_MS: u64 = 60_000;
+
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
-    let Some(account) = step.guard.view.account.as_ref().filter(|_| !step.guard.risk.is_mode_unread) else { return };
+    if step.guard.risk.is_mode_unread {
+        return check_carried(step, mode::carry_last_life);
+    }
+    ask_for_unvalued_mode(step);
+    let Some(account) = step.guard.view.account.as_ref() else { return };
     if step.guard.risk.unvalued.is_some() && step.guard.risk.settled.last().is_none() {
         // Nothing tells what it is worth, in this life or before it.
         return;
     }
     if !account.is_valued() && step.guard.risk.unvalued.is_none() {
-        return check_carried(step);
+        return check_carried(step, mode::carry_unread_equity);
     }
     let (begun_ms, venue_ms, cash) = (account.begun_ms, account.venue_ms, Cash::of(account));
     let (known_ms, marked) = (account.known_ms(), account.marked);
@@ -71,10 +81,21 @@ pub(crate) fn on_last_life(step: &mut Step<'_>, mode: AccountMode, cash: Cash) {
     risk.last_life = Some((mode, cash));
 }
 
-/// The equity was not told with what is held: what that won and lost since the last settled read fires the halts, and sets no
+/// Has the mode read again while the last answer named one whose equity cannot be read.
+fn ask_for_unvalued_mode(step: &mut Step<'_>) {
+    let risk = &mut step.guard.risk;
+    let Some((_, since_ms)) = &risk.unvalued else { return };
+    let is_young = step.now_ms.saturating_sub(*since_ms) < MODE_DOUBTED_MS;
+    if risk.mode_paid_ms <= step.now_ms {
+        risk.mode_paid_ms = step.now_ms.saturating_add(if is_young { MODE_PAUSE_MS } else { MODE_LASTS_MS });
+        step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
+    }
+}
+
+/// The equity was not told with what is held: what that won and lost since the last read that did tell it fires the halts, and sets no
 /// mark.
-fn check_carried(step: &mut Step<'_>) {
-    let Some(equity) = mode::carry_unread_equity(step.guard) else { return };
+fn check_carried(step: &mut Step<'_>, carry: impl FnOnce(&mut Guard) -> Option<Decimal>) {
+    let Some(equity) = carry(step.guard) else { return };
     let Some((begun_ms, venue_ms)) =
         step.guard.view.account.as_ref().map(|account| (account.begun_ms, account.venue_ms))
     else {

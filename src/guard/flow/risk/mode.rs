@@ -3,6 +3,7 @@
 //! A change is neither profit nor loss. In a mode whose equity cannot be read the last one that could is carried on with
 //! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
 
+use crate::base::day::day_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
@@ -133,6 +134,19 @@ pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
     let equity = guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)?;
     account.equity = equity;
     Some(equity)
+}
+
+/// While the mode was never read in this life, the equity that the life before it read last, carried on in the same way, where that
+/// was on the same day: in whichever purse the rest is, what is held has lost that much.
+pub(crate) fn carry_last_life(guard: &mut Guard) -> Option<Decimal> {
+    let View { account: Some(account), mids, mids_ms, .. } = &guard.view else { return None };
+    let (_, before) = guard.risk.last_life.as_ref()?;
+    if day_of(before.at_ms) != day_of(account.venue_ms) {
+        return None;
+    }
+    let is_priced = *mids_ms >= Some(account.begun_ms);
+    guard.risk.settled.carry_from(|| Some(before.clone()));
+    guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)
 }
 
 /// The first equity after a change of the mode: what it differs by came or went with that, but for what the positions won and
