@@ -7,6 +7,7 @@ use serde_json::json;
 use super::covering_line::{client_stop, closes};
 use super::fixture::*;
 use crate::guard::Effects;
+use crate::venue::info::OpenOrder;
 
 /// One ETH that was opened since the open orders were read, beside a stop at 1990 that they showed.
 fn opened(stop_size: &str) -> Desk {
@@ -51,6 +52,18 @@ fn what_a_stop_leaves_has_it_for_its_line() {
         let held: Vec<_> = (!kept.is_zero()).then_some((dec!(1990), kept)).into_iter().collect();
         assert_eq!(line(&desk), held, "{stop_size} {mark} {kept}");
     }
+}
+
+/// A position's stop without a size of its own leaves all that is left.
+#[test]
+fn a_stop_for_the_whole_position_leaves_all_of_the_rest() {
+    let mut desk = Desk::live();
+    desk.show(vec![OpenOrder { is_position_tpsl: true, ..client_stop("1990", "0") }]);
+    desk.now += 100;
+    desk.hold("ETH", dec!(1));
+    desk.read_account(desk.now);
+    read(&mut desk, dec!(1990), dec!(0.6));
+    assert_eq!(line(&desk), [(dec!(1990), dec!(0.6))]);
 }
 
 #[test]

@@ -25,7 +25,8 @@ impl SentOrders {
             return Vec::new();
         }
         let mut closed = rest.abs();
-        let mut left = self.fired(view, (asset, side));
+        let before = side.held(view.position(asset).saturating_sub(change));
+        let mut left = self.fired(view, (asset, side), before);
         sort_parts(side, &mut left);
         left.retain_mut(|stop| {
             let filled = closed.min(stop.size);
@@ -37,11 +38,10 @@ impl SentOrders {
     }
 
     /// The market stops of one side that the price has come to and nobody takes away: open by the last reads, on their way, or gone a
-    /// moment ago.
-    fn fired(&self, view: &View, (asset, side): (u32, PositionSide)) -> Vec<LinePart> {
+    /// moment ago. One for the whole position was for what was `held`.
+    fn fired(&self, view: &View, (asset, side): (u32, PositionSide), held: Decimal) -> Vec<LinePart> {
         let of_side = (asset, side.closing().is_buy());
         let is_met = |px: Decimal| has_come_to(view, asset, (px, side.is_long()));
-        let held = side.held(view.position(asset));
         let open = view.orders.values().filter(|order| (order.asset, order.is_buy) == of_side);
         let open = open.filter(|order| !self.is_being_cancelled(order.oid, order.cloid));
         let open = open.filter_map(|order| Some(LinePart { px: order.stop_px?, size: of_resting(order)?.of(held) }));
