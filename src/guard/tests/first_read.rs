@@ -40,7 +40,7 @@ fn records(effects: &Effects) -> Vec<Value> {
 }
 
 /// The account is read a quarter of a second later with this equity; then the mode, as far as it was asked for.
-pub(super) fn soon(desk: &mut Desk, equity: Decimal) -> Effects {
+fn soon(desk: &mut Desk, equity: Decimal) -> Effects {
     desk.now += 250;
     desk.equity = equity;
     let effects = desk.read_account(desk.now);

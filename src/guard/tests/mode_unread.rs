@@ -101,7 +101,7 @@ fn a_mode_that_cannot_be_valued_is_asked_for_again() {
         asked.extend(reads(&effects).iter().any(|read| matches!(read, Read::Mode { .. })).then_some(second));
     }
     let (soon, later): (Vec<u64>, Vec<u64>) = asked.into_iter().partition(|second| *second <= 30);
-    assert!((5..=9).contains(&soon.len()) && (2..=3).contains(&later.len()), "{soon:?} {later:?}");
+    assert!((5..=10).contains(&soon.len()) && (2..=3).contains(&later.len()), "{soon:?} {later:?}");
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
     desk.now += 100_000;
     let effects = desk.read_account(desk.now);

@@ -3,7 +3,6 @@
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
-use super::first_read::soon;
 use super::fixture::*;
 use super::halting::{deposit, desk, equity, explain, risk, state, steady, withdrawal, woken};
 use crate::guard::{Input, Read};
@@ -34,21 +33,6 @@ fn prices_that_leap_do_not_ask_for_the_mode() {
         }
         assert!(asked <= most && (asked > 0) == is_cash, "{asked} in a minute, {is_cash}");
         assert_eq!(state(&desk), "active");
-    }
-}
-
-/// Cash that jumped a moment before puts off no peak: the mode is asked for after each of the first jumps.
-#[test]
-fn a_peak_stands_though_cash_has_jumped_again_and_again() {
-    for jumps in 1..=3 {
-        let mut desk = steady();
-        let mut top = dec!(10000);
-        for _ in 0..jumps {
-            top += dec!(400);
-            soon(&mut desk, top);
-        }
-        soon(&mut desk, top);
-        assert_eq!(risk(&desk)["peak_equity"], top.to_string(), "{jumps}");
     }
 }
 

@@ -20,11 +20,8 @@ const JUMP_PAUSE_MS: u64 = 10_000;
 
 const JUMP_READS: u8 = 3;
 
-/// Reads of the mode asked for by jumps are this far apart, but for the first few: an account that jumps again and again reaches no peak
-/// until the mode is read.
-const MODE_PAUSE_MS: u64 = 3_500;
-
-const MODE_READS_AT_ONCE: u64 = 3;
+/// Reads of the mode asked for by jumps are this far apart.
+const MODE_PAUSE_MS: u64 = 3_000;
 
 /// A mode that cannot be valued is asked for again as often for so long, for one answer may be wrong, and then this far apart.
 const MODE_DOUBTED_MS: u64 = 30_000;
@@ -86,8 +83,9 @@ fn ask_for_unvalued_mode(step: &mut Step<'_>) {
     let risk = &mut step.guard.risk;
     let Some((_, since_ms)) = &risk.unvalued else { return };
     let is_young = step.now_ms.saturating_sub(*since_ms) < MODE_DOUBTED_MS;
-    if risk.mode_paid_ms <= step.now_ms {
-        risk.mode_paid_ms = step.now_ms.saturating_add(if is_young { MODE_PAUSE_MS } else { MODE_LASTS_MS });
+    let pause_ms = if is_young { MODE_PAUSE_MS } else { MODE_LASTS_MS };
+    if risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= pause_ms) {
+        risk.mode_asked_ms = Some(step.now_ms);
         step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
     }
 }
@@ -190,10 +188,9 @@ fn ask_for_ledger(step: &mut Step<'_>) {
     } else if risk.ledger_asked_ms.is_none() {
         risk.ledger_wanted = 2;
     }
-    let ahead_ms = risk.mode_paid_ms.saturating_sub(step.now_ms);
-    if risk.mode_wanted && ahead_ms <= MODE_PAUSE_MS * (MODE_READS_AT_ONCE - 1) {
-        risk.mode_wanted = false;
-        risk.mode_paid_ms = step.now_ms.saturating_add(ahead_ms).saturating_add(MODE_PAUSE_MS);
+    let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= MODE_PAUSE_MS);
+    if risk.mode_wanted && is_mode_due {
+        (risk.mode_wanted, risk.mode_asked_ms) = (false, Some(step.now_ms));
         step.effects.immediate.push(Command::Read(Read::Mode { is_for_halt: false }));
     }
     let is_due = risk

@@ -91,9 +91,9 @@ pub(crate) struct Risk {
     /// The account's mode changed: the next equity is of another kind.
     pub(crate) mode_changed: bool,
     pub(crate) mode_ms: u64,
-    /// Whether the mode is to be asked for because cash moved, and until when the reads of it so far have used up their share.
+    /// Whether the mode is to be asked for because cash moved, and when it last was.
     pub(crate) mode_wanted: bool,
-    pub(crate) mode_paid_ms: u64,
+    pub(crate) mode_asked_ms: Option<u64>,
     /// Account reads that began before this may be of a purse that the account has no more.
     pub(crate) purse_ms: u64,
     /// The mode's name and since when, while it is one in which the equity cannot be read.
