@@ -205,7 +205,7 @@ impl Poller {
             }
             Err(mode) if self.board.mode().is_none() => {
                 let why = info::unvalued(&mode);
-                if self.board.is_refused_again() {
+                if self.board.note_refusal() {
                     return Err(ThreadEnd::Refused(why));
                 }
                 self.go_without_mode()?;

@@ -212,7 +212,7 @@ impl ReadBoard {
     }
 
     /// Takes note of an answer that speaks against the start; whether it is one of so many that it is believed.
-    pub(super) fn is_refused_again(&self) -> bool {
+    pub(super) fn note_refusal(&self) -> bool {
         let mut board = lock(&self.board);
         board.refusals = board.refusals.saturating_add(1);
         board.refusals >= REFUSALS

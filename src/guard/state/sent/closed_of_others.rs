@@ -74,6 +74,6 @@ impl SentOrders {
 }
 
 /// Whether an order can only reduce this side of a market.
-fn is_close_of(order: &SentOrder, (asset, side): (u32, PositionSide)) -> bool {
+pub(super) fn is_close_of(order: &SentOrder, (asset, side): (u32, PositionSide)) -> bool {
     order.reduce_only && (order.asset, order.is_buy) == (asset, side.closing().is_buy())
 }

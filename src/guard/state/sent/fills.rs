@@ -1,5 +1,6 @@
 //! Fills that may have happened to what was sent, as far as no read shows them.
 
+use super::closed_of_others::is_close_of;
 use super::key::{Moment, SentKey};
 use super::ledger::SentOrders;
 use super::order::SentOrder;
@@ -57,8 +58,7 @@ impl SentOrders {
 
     /// How much of one side the venue told to be closed by what can only reduce, as far as no read of the account has shown it.
     pub(crate) fn told_closed(&self, asset: u32, side: PositionSide) -> Decimal {
-        let closing = (asset, side.closing().is_buy(), true);
-        let closes = self.orders.iter().filter(|order| (order.asset, order.is_buy, order.reduce_only) == closing);
+        let closes = self.orders.iter().filter(|order| is_close_of(order, (asset, side)));
         closes.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown().abs()))
     }
 
