@@ -40,7 +40,7 @@ export class Plot {
   }
 
   clear() {
-    [this.samples, this.past, this.starts, this.askAt] = [[], [], [], 0];
+    [this.samples, this.past, this.starts, this.askAt, this.nextAt] = [[], [], [], 0, Infinity];
     this.isCut = false;
     [this.latest, this.now] = [null, {}];
     this.place = null;
@@ -63,6 +63,12 @@ export class Plot {
     return !(point.t - point.from > MINUTE_MS) && this.starts.some(({ t, isLong }) => t > last.t && t <= point.t && (isLong || isOwn));
   }
 
+  /** Since when what a point holds was measured: in its one minute the guard may have begun to run. */
+  since({ from, t }, until = t) {
+    const begun = t - from > MINUTE_MS ? [] : this.starts.map((start) => start.t).filter((start) => start <= until);
+    return Math.max(from, ...begun);
+  }
+
   show(span) {
     [this.span, this.askAt] = [span, 0];
     this.render();
@@ -71,7 +77,7 @@ export class Plot {
   /** What is to be asked of what the guard has kept, null where nothing is. */
   wish() {
     if (!(this.nowMs >= this.askAt)) return null;
-    this.askAt = Infinity;
+    [this.askAt, this.nextAt] = [this.nextAt, Infinity];
     const until = this.nowMs - MINUTE_MS;
     return { since: Math.max(0, until - this.span), until, step: Math.ceil(this.span / MINUTE_MS / 1440) };
   }
@@ -99,7 +105,7 @@ export class Plot {
     // Where a point is many minutes, it has its place before a second of the page.
     const own = this.span > DAY_MS && past.length > 0 ? this.samples.filter(({ t }) => t > past.at(-1).t) : this.samples;
     let place = 0;
-    const push = (last, point, isCut) => all.push({ ...point, isCut: isCut || last === undefined || this.isOut(last, point) });
+    const push = (last, point, isCut) => all.push({ ...point, begun: this.since(point), isCut: isCut || last === undefined || this.isOut(last, point) });
     const fill = (until) => {
       // Of a minute that the page saw a part of, nobody knows when the rest was measured.
       while (past[place]?.from < (all.at(-1)?.t ?? 0)) place += 1;
@@ -109,9 +115,12 @@ export class Plot {
       }
     };
     for (const sample of own) {
-      if (sample.isCut || sample === own[0]) fill(sample.t);
-      const last = all.at(-1);
+      const isBegin = sample.isCut || sample === own[0];
+      if (isBegin) fill(sample.t);
+      const [last, partly] = [all.at(-1), past[place]];
       push(last, sample, last?.from ? sample.t - last.t >= MINUTE_MS : sample.isCut);
+      // What was seen in the minute in which the page began to see.
+      if (isBegin && partly?.from < sample.t) Object.assign(all.at(-1), { begun: Math.max(this.since(partly, sample.t), last?.t ?? 0), low: partly.low, high: partly.high });
     }
     fill(this.nowMs);
     return all;
@@ -140,6 +149,8 @@ export class Plot {
     const isApart = last !== undefined && sample.t - last.t > MOST_APART_MS;
     this.samples.push({ ...sample, isCut: this.isCut || isApart });
     if (this.isCut || isApart) this.askAt = Math.min(this.askAt, sample.t);
+    // The minute in which the page began to see is told once it is over.
+    if (this.isCut || isApart || !last) this.nextAt = sample.t + 2 * MINUTE_MS;
     this.isCut = false;
     if (this.samples.length <= MOST) return;
     const old = this.samples.length - FINE;
@@ -168,7 +179,7 @@ export class Plot {
     const start = Math.min(Math.max(shown[0].from ?? shown[0].t, end - this.span), end - MINUTE_MS);
     const left = Math.max(width < 480 ? 50 : 60, 14 + 6.3 * this.widest(shown));
     const right = width < 480 ? 64 : 78;
-    const x = (t) => left + ((t - start) / (end - start)) * (width - left - right);
+    const x = (t) => left + Math.max(0, (t - start) / (end - start)) * (width - left - right);
     const lower = Math.round(height * 0.26);
     const upper = height - lower - 46;
     this.svg.replaceChildren(
@@ -269,7 +280,7 @@ export class Plot {
       const last = (isStep ? this.now : dot)[field];
       if (isIn(last)) labels.push({ name, field, y: y(last) + 4 });
     }
-    const wide = shown.filter(({ low, high }) => low < high).map((one) => [Math.max(box.left, x(one.from)), one]);
+    const wide = shown.filter(({ low, high }) => low < high).map((one) => [x(one.begun), one]);
     parts.push(draw("path", { d: wide.map(([from, { t, low, high }]) => `M${from} ${y(low)}H${x(t)}V${y(high)}H${from}Z`).join(""), class: "area" }));
     parts.push(draw("circle", { cx: x(dot.t), cy: y(dot.equity), r: 3, class: "dot" }));
     spread(labels, box.top + 8, box.bottom);
@@ -332,9 +343,11 @@ function runs(samples) {
 
 const at = (sample, field, x, y) => `${x(sample.t).toFixed(1)} ${y(sample[field]).toFixed(1)}`;
 
-/** A line through each run of samples; one alone is a dot. */
+/** A line through each run of samples, from where the first of it began; one alone is a dot, or its minute. */
 const line = (samples, field, x, y) =>
-  runs(samples).map((run) => `M${at(run[0], field, x, y)}h0${run.slice(1).map((sample) => `L${at(sample, field, x, y)}`).join("")}`).join("");
+  runs(samples).map((run) => `M${at(run[0], field, x, y)}${back(run[0], x)}${run.slice(1).map((sample) => `L${at(sample, field, x, y)}`).join("")}`).join("");
+
+const back = ({ t, from, begun }, x) => from === undefined ? "h0" : `h${(x(begun) - x(t)).toFixed(1)}h${(x(t) - x(begun)).toFixed(1)}`;
 
 /** A limit moves in steps, and was what it is when it was first read. */
 const steps = (samples, field, x, y, from) => samples.length === 0 ? "" :

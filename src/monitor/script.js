@@ -75,7 +75,7 @@ new Feed({
     plot.addStatus(status);
     name(status, problems);
     [read, problem, nowMs, hasNews, known] = [performance.now(), null, status.at_ms, true, status];
-    stream.day(nowMs);
+    stream.age(nowMs);
     tick();
     readPast();
     readBook();

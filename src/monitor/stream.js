@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, figure, local, moment, ratio, short, stamp, time, usd, words } from "./text.js";
+import { clip, figure, local, moment, ratio, short, span, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -115,12 +115,14 @@ export class Stream {
     put(this.empty, events.length === 0 ? "No events yet" : `None of the ${events.length} events here is of that kind and holds that text`);
   }
 
-  /** Rows of before today have their date, once there is a new day. */
-  day(nowMs) {
-    const day = stamp(nowMs).slice(0, 10);
-    if (day === this.today) return;
-    this.today = day;
-    for (const at of this.list.querySelectorAll("time")) put(at, time(Date.parse(at.dateTime), nowMs));
+  /** Says how old each row is; rows of before today have their date. */
+  age(nowMs) {
+    for (const at of this.list.querySelectorAll("time")) {
+      const ms = Date.parse(at.dateTime);
+      put(at, time(ms, nowMs));
+      // No part of the text that is looked through.
+      set(at.parentElement, { "data-ago": `${span(Math.max(0, nowMs - ms))} ago` });
+    }
   }
 
   /** Only so many rows are kept, and that is said. */

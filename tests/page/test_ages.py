@@ -199,6 +199,42 @@ def test_an_outage_within_two_minutes_is_a_gap(busy, monitor_of, case):
         assert [is_cut for t, is_cut in found if t > before] == [False] * 3, found
 
 
+def test_the_minute_in_which_the_page_began_to_see_is_drawn(busy, monitor_of):
+    """It is over two minutes later, and asked for then; and a minute alone is as wide as it is."""
+    monitor = monitor_of(busy)
+    found = monitor.page.evaluate(
+        """async () => {
+            const { Plot } = await import("/monitor/plot.js");
+            const frame = document.body.appendChild(document.createElement("div"));
+            Object.assign(frame.style, { width: "800px", height: "400px" });
+            const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
+            const minute = 60_000;
+            plot.show(15 * minute);
+            plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+            plot.began(10 * minute + 12_000, NaN);
+            const asked = [];
+            for (let t = 10.5 * minute; t <= 14 * minute; t += 1000) {
+                plot.nowMs = t;
+                plot.add({ t, equity: 10, down: 1 });
+                const wish = plot.wish();
+                if (wish) asked.push([t, wish.until]);
+            }
+            plot.remember([[2, 7, 7], [10, 4, 12]].map(([at, low, high]) => ({ at_ms: at * minute, minutes: 1, equity: "7", low: `${low}`, high: `${high}` })));
+            const place = (t) => plot.x(t * minute).toFixed(1);
+            const [line, area] = ["path.line.equity", "path.area"].map((name) => frame.querySelector(name).getAttribute("d"));
+            frame.remove();
+            return { asked, line, area, at: [2, 3, 10.2, 10.5].map(place) };
+        }"""
+    )
+    asked, (began, ended, started, opened) = found["asked"], found["at"]
+    assert asked == [[10.5 * MINUTE, 9.5 * MINUTE], [12.5 * MINUTE, 11.5 * MINUTE]]
+    lone = found["line"].split("M")[1]
+    assert lone.startswith(f"{ended} ") and lone.endswith(f"h{float(began) - float(ended):.1f}h{float(ended) - float(began):.1f}"), lone
+    # What was lowest and highest before the page was opened, since the guard began: in one box.
+    left, right = re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)V[\d.]+H[\d.]+Z", found["area"]).groups()
+    assert (round(float(left)), round(float(right))) == (round(float(started)), round(float(opened))), found
+
+
 def test_drawdown_is_not_drawn_where_it_was_not_seen(busy, monitor_of):
     """The guard keeps the equity of a time that the page did not see, and no drawdown."""
     monitor = monitor_of(busy)

@@ -106,3 +106,21 @@ def test_the_limits_stand_in_a_drawing_that_was_opened_while_nothing_was_read(st
     assert ends["peak"][1] < ends["stop"][1] < ends["halt"][1], ends
     labels = monitor.page.locator("#plot text.label").all_text_contents()
     assert set(labels) == {"Peak", "Day start", "Loss stop", "Halt", "Equity", "Limit"}
+
+
+def test_many_words_leave_the_state_on_a_phone_s_screen(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "0.4", "2500")
+
+    def talkative(status):
+        status["killed"] = "the feed is wrong " * 11
+        status["risk"].update(state="stopped", details=None)
+        status["closing"] = {"flat": False, "twaps": 0, "hindrances": ["the close of ETH was refused for a long reason " * 6] * 3}
+
+    monitor = monitor_of(stand, before=telling(talkative), width=390, height=844)
+    notices = monitor.page.locator("#notices")
+    expect(notices).to_contain_text("for a long reason the close")
+    assert monitor.page.locator(".tiles").bounding_box()["y"] < 844 * 0.6
+    assert notices.evaluate("notices => notices.scrollHeight > notices.clientHeight")
+    # All of it can be come to.
+    assert monitor.page.locator("#notices p").first.evaluate("first => { first.parentElement.scrollTop = 9999; return first.parentElement.scrollTop; }") > 0

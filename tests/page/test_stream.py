@@ -1,6 +1,7 @@
 """The stream of events: as they come, with what is missing, and whatever their texts hold."""
 
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -60,6 +61,18 @@ def test_decisions_arrive_as_they_are_taken(stand_of, monitor_of):
     for market, is_shown in (("btc", False), ("eth", True)):
         monitor.page.locator("#filter").fill(market)
         expect(row).to_be_visible(visible=is_shown)
+
+
+def test_each_row_says_how_old_it_is(stand_of, monitor_of):
+    stand = stand_of("paper")
+    monitor = monitor_of(stand)
+    age = "when => getComputedStyle(when, '::after').content"
+    told = until("an age", lambda: (text := monitor.rows("started").locator(".when").evaluate(age)) != "none" and text)
+    assert re.fullmatch(r'"\d+(\.\d)? (s|min) ago"', told), told
+    until("it to grow", lambda: monitor.rows("started").locator(".when").evaluate(age) != told)
+    # It is no part of what is looked for.
+    monitor.page.locator("#filter").fill("ago")
+    expect(monitor.page.locator("#no-stream")).to_contain_text("None of the")
 
 
 def test_a_send_that_the_venue_refused(stand_of, monitor_of):
