@@ -290,4 +290,25 @@ mod tests {
         }
         each(&Cli::command(), "");
     }
+
+    /// Each manual page has examples, and what they have a person type is taken.
+    #[test]
+    fn the_examples_of_the_manual_are_taken() {
+        let mut typed = 0;
+        for page in ["svc-guard.1", "guard.toml.5", "notify.toml.5", "svc-guard-events.5", "svc-guard-codes.7"] {
+            let text = std::fs::read_to_string(format!("{}/man/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+            let (_, rest) = text.split_once("\n.SH EXAMPLE").unwrap_or_else(|| panic!("{page}"));
+            let examples = rest.split("\n.SH ").next().unwrap();
+            let plain = examples.replace(" \\e\n", " ").replace("\\-", "-");
+            let commands =
+                plain.lines().filter(|line| line.starts_with("svc-guard ")).flat_map(|line| line.split(" && "));
+            for command in commands {
+                let bare = command.split(" < ").next().unwrap().replace("\"the feed is wrong\"", "x");
+                let bare = bare.replace("0x...", "0x1111111111111111111111111111111111111111");
+                assert!(Cli::try_parse_from(bare.split_whitespace()).is_ok(), "{page}: {command}");
+                typed += 1;
+            }
+        }
+        assert!(typed >= 9, "{typed}");
+    }
 }

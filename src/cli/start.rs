@@ -101,3 +101,21 @@ fn on_stdin(config: &Config) -> String {
     };
     format!("{confirm}svc-guard run --network {} --key-stdin", config.mode)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::address::Address;
+    use crate::home::Deployment;
+    use crate::rules::Rules;
+
+    #[test]
+    fn the_package_s_home_is_started_by_its_unit_in_every_mode() {
+        for mode in [Mode::Paper, Mode::Testnet, Mode::Mainnet] {
+            let config = Config::new(mode, Address([1; 20]), Rules::default(), Deployment::default());
+            let at = |dir: &str| command(&Home::resolve(Some(dir.into()), None, true).unwrap(), &config);
+            assert_eq!(at(SERVICE_HOME), "sudo systemctl enable --now svc-guard");
+            assert!(at("/var/lib/svc-guard-2").contains("svc-guard run"), "{mode}");
+        }
+    }
+}

@@ -64,7 +64,7 @@ export function like(text, other) {
 export function percent(part, whole, signed = false) {
   const [top, under] = [ratio(part), ratio(whole)];
   if (top === null || !under) return null;
-  const share = (100 * top) / Math.abs(under);
+  const share = Math.round((1000 * top) / Math.abs(under)) / 10;
   return `${share < 0 ? "−" : signed && share > 0 ? "+" : ""}${Math.abs(share).toFixed(1)}%`;
 }
 

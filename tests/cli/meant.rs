@@ -80,6 +80,20 @@ fn whoever_meant_to_kill_hears_that_nothing_was_pulled() {
     assert!(!text(&said.stderr).contains("write that file yourself"), "{}", text(&said.stderr));
 }
 
+/// Without the variable a person's own folder is the one of the user database, and is named.
+#[test]
+fn an_own_folder_needs_no_variable() {
+    let id = text(&Command::new("id").arg("-u").output().unwrap().stdout);
+    let entry = text(&Command::new("getent").args(["passwd", id.trim()]).output().unwrap().stdout);
+    let own = entry.split(':').nth(5).unwrap();
+    for variable in [None, Some("")] {
+        let mut command = bare(&["--home", "~/of-no-guard", "check-config"]);
+        command.env_remove("HOME");
+        variable.into_iter().for_each(|value| _ = command.env("HOME", value));
+        refused(&ended(&mut command), &format!("{own}/of-no-guard"));
+    }
+}
+
 #[test]
 fn a_key_that_is_typed_as_a_word_is_told_to_stand_in_the_history() {
     let place = Place::paper();

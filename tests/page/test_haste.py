@@ -124,3 +124,75 @@ def test_many_words_leave_the_state_on_a_phone_s_screen(stand_of, monitor_of):
     assert notices.evaluate("notices => notices.scrollHeight > notices.clientHeight")
     # All of it can be come to.
     assert monitor.page.locator("#notices p").first.evaluate("first => { first.parentElement.scrollTop = 9999; return first.parentElement.scrollTop; }") > 0
+
+
+def test_the_most_severe_alert_comes_first_and_is_marked(stand_of, monitor_of):
+    def two(status):
+        status["alerts"] = [{"code": code, "text": f"of {code}", "since_ms": None} for code in ("allowance_low", "uncovered")]
+
+    monitor = monitor_of(stand_of("paper"), before=telling(two))
+    expect(monitor.page.locator("#alerts li")).to_have_text(["■ uncovered of uncovered", "▲ allowance low of allowance_low"])
+    colour = "code => getComputedStyle(code).color"
+    severe, other = (monitor.page.locator("#alerts b").nth(place).evaluate(colour) for place in (0, 1))
+    assert severe == monitor.page.locator("#live").evaluate("() => { const e = document.createElement('b'); e.className = 'mainnet'; document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c; }")
+    assert severe != other
+
+
+def test_signs_beneath_the_drawing_are_those_of_its_lines(stand_of, monitor_of):
+    told = []
+    monitor = monitor_of(stand_of("paper"), before=telling(lambda status: status.update(alerts=told)))
+    monitor.page.locator("#plot path.line.halt").wait_for(state="attached")
+    told.append({"code": "account_stale", "text": "not read", "since_ms": None})
+    expect(monitor.page.locator("#live")).to_have_text("▲ Live, data stale")
+    line = monitor.page.locator("#plot path.line.halt").evaluate("line => getComputedStyle(line).strokeDasharray")
+    sign = monitor.page.locator("#lines .key.halt dt").evaluate("name => getComputedStyle(name, '::before').backgroundImage")
+    # A dash, a dot, and what is free after each.
+    assert len(line.split(",")) == 4 and sign.startswith("repeating-linear-gradient(") and sign.count("rgba(0, 0, 0, 0)") == 4, (line, sign)
+    greys = [monitor.page.locator(place).evaluate("place => getComputedStyle(place).filter") for place in ("#plot svg", "#lines")]
+    assert greys == ["grayscale(1)"] * 2
+
+
+def test_each_time_stands_at_its_line(stand_of, monitor_of):
+    stand = stand_of("paper")
+    minute = stand.guard.status()["at_ms"] // 60_000
+    leave(stand, [(at, "10000", "10000", "10000") for at in range(minute - 30, minute)])
+    monitor = monitor_of(stand)
+    ticks = monitor.page.locator("#plot text.tick[text-anchor=middle]")
+    until("times beneath the drawing", lambda: ticks.count() > 1)
+    found = monitor.page.evaluate(
+        """() => {
+            const places = (what) => [...document.querySelectorAll(what)].map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]);
+            const lines = [...document.querySelectorAll("#plot line.grid")].filter((line) => line.getAttribute("x1") === line.getAttribute("x2"));
+            return [places("#plot text.tick[text-anchor=middle]"), lines.map((line) => line.getBoundingClientRect().left), places("#plot")[0]];
+        }"""
+    )
+    texts, lines, (left, right) = found
+    assert len(texts) == len(lines)
+    for (start, end), line in zip(texts, lines):
+        assert abs((start + end) / 2 - line) < 1 and left <= start and end <= right, found
+
+
+def test_the_scale_that_fits_has_amounts_too(stand_of, monitor_of):
+    monitor = monitor_of(stand_of("paper"))
+    monitor.page.get_by_text("Fit", exact=True).click()
+    amounts = monitor.page.locator("#plot text.tick[text-anchor=end]")
+    until("amounts", lambda: amounts.count() >= 4)
+    heights = amounts.evaluate_all("texts => texts.map((text) => text.getBoundingClientRect().top)")
+    beneath = monitor.page.locator("#plot text.tick", has_text="Drawdown").bounding_box()["y"]
+    assert sum(height < beneath for height in heights) >= 3 and sum(height > beneath for height in heights) >= 1, heights
+
+
+def test_a_risk_event_that_says_nothing_new_has_no_row(stand_of, monitor_of):
+    monitor = monitor_of(stand_of("paper"))
+    told = monitor.page.evaluate(
+        """async () => {
+            const { Stream } = await import("/monitor/stream.js");
+            const make = (tag) => document.createElement(tag);
+            const stream = new Stream(make("ol"), make("p"), make("p"));
+            const event = (seq, state, discrepancies) => ({ seq, at_ms: 1e12 + seq, kind: "risk", state, equity: "1", discrepancies, journal_error: null });
+            stream.add([event(1, "active", []), event(2, "active", []), event(3, "active", ["one"]), event(4, "stopped", ["one"])], 1e12);
+            stream.add([event(5, "stopped", ["one"]), event(6, "active", [])], 1e12);
+            return [...stream.list.querySelectorAll(".seq")].map((seq) => seq.textContent);
+        }"""
+    )
+    assert told == ["#6", "#4", "#3", "#1"]

@@ -329,6 +329,9 @@ def test_amounts_are_written_digit_by_digit(busy, monitor_of):
     assert dict(zip(cases, written)) == cases
     difference = "async () => (await import('/monitor/text.js')).minus('0.1', '10000.30000000000000000001')"
     assert monitor.page.evaluate(difference) == "-10000.20000000000000000001"
+    # What rounds to nothing has no sign.
+    shares = "async (parts) => { const { percent } = await import('/monitor/text.js'); return parts.map((part) => percent(part, '1000', true)); }"
+    assert monitor.page.evaluate(shares, ["-0.49", "-0.51", "0.49", "0.51"]) == ["0.0%", "−0.1%", "0.0%", "+0.1%"]
 
 
 def test_many_refusals_are_told_as_one(stand_of, monitor_of):

@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use super::halting::equity;
+use super::halting::{self, equity};
 use crate::guard::{Config, Mode};
 use crate::rules::Rules;
 
@@ -60,6 +60,22 @@ fn limits_are_of_the_capped_equity() {
     assert_eq!(usage(&desk, "position").2, json!("1000"));
     assert_eq!(usage(&desk, "daily_loss").2, json!("50"));
     assert_eq!(usage(&desk, "drawdown").2, json!("150"));
+}
+
+/// What the status shows of a capped equity is what the halts go by.
+#[test]
+fn halts_fire_at_parts_of_the_capped_equity() {
+    for (daily_loss, left, expected) in [
+        (dec!(5), dec!(9950.01), "active"),
+        (dec!(5), dec!(9950), "halted_for_day"),
+        (dec!(90), dec!(9850.01), "active"),
+        (dec!(90), dec!(9850), "stopped"),
+    ] {
+        let rules = Rules { daily_loss, ..Rules::default() };
+        let mut desk = halting::of(Config { equity_cap: Some(dec!(1000)), ..config(Mode::Testnet, rules) });
+        halting::lose(&mut desk, left);
+        assert_eq!(halting::state(&desk), expected, "{left}");
+    }
 }
 
 #[test]

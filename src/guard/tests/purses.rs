@@ -169,3 +169,41 @@ fn a_row_of_before_the_mode_changed_moved_the_purse_of_then() {
         }
     }
 }
+
+/// The mode is asked for seldom: what two reads agreed on before it was read is a peak once it says that the purse is the same.
+#[test]
+fn a_peak_that_waited_for_the_mode_counts_once_that_is_read() {
+    let (standard, unified) = (AccountMode::Standard, AccountMode::Unified);
+    for (case, reads, mode, peak) in [
+        ("agreed on", &[dec!(12000), dec!(12000)][..], standard, dec!(12000)),
+        ("the lower of two", &[dec!(12000), dec!(11950)], standard, dec!(11950)),
+        ("one alone", &[dec!(10500), dec!(12000)], standard, dec!(10250)),
+        ("of another purse", &[dec!(12000), dec!(12000)], unified, dec!(10250)),
+        ("from nowhere", &[dec!(20000.01), dec!(20000.01)], standard, dec!(10250)),
+    ] {
+        let mut desk = steady();
+        for read in reads {
+            equity(&mut desk, *read);
+        }
+        equity(&mut desk, dec!(10250));
+        desk.step(Input::AccountMode { mode, begun_ms: desk.now });
+        for _ in 0..3 {
+            equity(&mut desk, dec!(10250));
+        }
+        assert_eq!(risk(&desk)["peak_equity"], json!(peak.normalize().to_string()), "{case}");
+    }
+}
+
+/// Reads that showed more and then what had been there before, with nothing traded, were wrong.
+#[test]
+fn what_is_gone_again_as_it_came_was_no_peak() {
+    let mut desk = steady();
+    for read in [dec!(12000), dec!(12000), dec!(10050)] {
+        equity(&mut desk, read);
+    }
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+    for _ in 0..3 {
+        equity(&mut desk, dec!(10050));
+    }
+    assert_eq!((risk(&desk)["peak_equity"].as_str(), state(&desk).as_str()), (Some("10050"), "active"));
+}

@@ -147,6 +147,12 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
     if !is_settled {
         return witness::ask(step);
     }
+    // What was held back is known to be of this purse by now.
+    if let Some(peak) = step.guard.risk.settled.take_peak()
+        && step.guard.risk.marks.peaks.add(peak)
+    {
+        step.effects.risk.push(records::peak(peak, step.now_ms).into());
+    }
     let is_first = step.guard.risk.marks.day_start.is_none();
     let before = last.is_none().then(|| step.guard.risk.marks.clone());
     // A day of the venue's: the machine's clock may be set to any.

@@ -7,6 +7,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::risk::cash_balance::Cash;
+use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
 use rust_decimal::Decimal;
@@ -29,6 +30,10 @@ struct Held {
     cash: Cash,
     /// When the first one of these was.
     since_ms: u64,
+    /// When the read began that showed the cash which this one has: a mode read since then is of that, however prices have leapt.
+    moved_ms: u64,
+    /// The highest equity that two of them agree on, but for one that came from nowhere.
+    peak: Option<EquitySample>,
     /// Of the reads since then the last one at each equity: one of before a change of the purse, and those of the wrong one.
     levels: Vec<Cash>,
 }
@@ -39,6 +44,14 @@ impl Held {
         self.levels.push(cash.clone());
         let over = self.levels.len().saturating_sub(MOST_LEVELS);
         self.levels.drain(..over);
+    }
+
+    /// Takes in a read that agrees with the held one.
+    fn agree(&mut self, cash: &Cash) {
+        let lower = if cash.equity < self.cash.equity { cash } else { &self.cash };
+        if self.peak.is_none_or(|peak| lower.equity > peak.equity) {
+            self.peak = Some(EquitySample { at_ms: lower.at_ms, equity: lower.equity });
+        }
     }
 }
 
@@ -60,6 +73,9 @@ pub(crate) struct Settled {
     /// The last one, or the day's start, carried on over reads that did not tell the equity.
     carried: Option<Cash>,
     doubt: Option<Doubt>,
+    /// The highest of the held reads, where it is above the settled one, once a mode that was read since tells that they were of
+    /// this purse.
+    peak: Option<EquitySample>,
 }
 
 impl Settled {
@@ -86,7 +102,7 @@ impl Settled {
 
     /// Takes a read for settled.
     pub(crate) fn settle(&mut self, cash: Option<Cash>) {
-        (self.last, self.held, self.carried) = (cash, None, None);
+        (self.last, self.held, self.carried, self.peak) = (cash, None, None, None);
     }
 
     /// The equity of an account that was read without it. What was closed counts at the first prices that are of after the read
@@ -121,8 +137,16 @@ impl Settled {
             self.settle(Some(cash.clone()));
             return true;
         };
+        let (is_like, is_back) = (cash.is_like(last), cash.is_like(last) && cash.has_sizes_of(last));
         if jumps(last.equity, cash.equity) {
-            let held = self.held.get_or_insert(Held { cash: cash.clone(), since_ms: now_ms, levels: Vec::new() });
+            let (since_ms, moved_ms) = (now_ms, cash.begun_ms);
+            let held = self.held.get_or_insert(Held {
+                cash: cash.clone(),
+                since_ms,
+                moved_ms,
+                peak: None,
+                levels: Vec::new(),
+            });
             held.note(cash);
             if !cash.is_like(&held.cash) {
                 // How long prices have leapt says nothing of cash that moved only now.
@@ -130,29 +154,44 @@ impl Settled {
             }
             let is_first = held.cash.begun_ms == cash.begun_ms;
             let is_same = !is_first && !jumps(held.cash.equity, cash.equity);
-            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms && !is_windfall(last, cash);
+            let is_windfall = is_windfall(last, cash);
+            let is_known = is_like || mode_ms >= held.moved_ms && !is_windfall;
+            if is_same && !is_windfall {
+                held.agree(cash);
+            }
             if !(is_same && is_known) && now_ms.saturating_sub(held.since_ms) < MAX_HELD_MS {
                 if !is_same {
+                    if !cash.is_like(&held.cash) {
+                        held.moved_ms = cash.begun_ms;
+                    }
                     held.cash = cash.clone();
                 }
                 return false;
             }
-            let since_ms = held.cash.begun_ms;
-            if mode_ms < since_ms && !cash.is_like(last) {
+            let since_ms = held.moved_ms;
+            if mode_ms < since_ms && !is_like {
                 // What moved before and is as much in doubt may have come back.
                 let doubt = self.doubt.take().filter(|doubt| mode_ms < doubt.since_ms);
                 let before = doubt.map_or_else(|| last.clone(), |doubt| doubt.before);
                 self.doubt = (!cash.is_like(&before)).then(|| Doubt { before, after: cash.clone(), since_ms });
             }
         }
+        // What was held and is gone again with nothing to show for it was none of the account's.
+        let told = self.held.take().filter(|held| mode_ms >= held.moved_ms && !is_back);
         self.settle(Some(cash.clone()));
+        self.peak = told.and_then(|held| held.peak).filter(|peak| peak.equity > cash.equity);
         true
+    }
+
+    /// The highest equity that was held until now and turned out to be of this purse, once.
+    pub(crate) fn take_peak(&mut self) -> Option<EquitySample> {
+        self.peak.take()
     }
 
     /// Whether cash jumped that may be kept somewhere else: the mode, last asked for at `mode_ms`, was not read since.
     pub(crate) fn is_purse_doubted(&self, mode_ms: u64) -> bool {
         let (Some(last), Some(held)) = (&self.last, &self.held) else { return false };
-        !held.cash.is_like(last) && mode_ms < held.cash.begun_ms
+        !held.cash.is_like(last) && mode_ms < held.moved_ms
     }
 
     /// The same, however long ago it jumped, as long as the ledger does not tell of it. No halt goes by this.
@@ -163,6 +202,7 @@ impl Settled {
     pub(crate) fn shift(&mut self, flow: &Transfer) {
         let held = self.held.iter_mut().flat_map(|held| held.levels.iter_mut().chain([&mut held.cash]));
         self.last.iter_mut().chain(held).chain(&mut self.carried).for_each(|cash| cash.shift(flow));
+        self.held.iter_mut().filter_map(|held| held.peak.as_mut()).for_each(|peak| peak.move_with(flow));
         if let Some(doubt) = &mut self.doubt {
             [&mut doubt.before, &mut doubt.after].into_iter().for_each(|cash| cash.shift(flow));
         }
