@@ -5,6 +5,7 @@ use std::net::TcpListener;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::run::is_role_known;
 use super::venue_io::api_wallet_check::{self, NotTheAgent, Owner};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::base::address::Address;
@@ -43,6 +44,9 @@ pub struct ApiWallet {
 
 /// How long the venue may take to say whether a key is the account's API wallet, before the start goes on without.
 const CHECK: Timeouts = Timeouts { connect_ms: 2_000, call_ms: 5_000 };
+
+/// The same of a wallet that an earlier start was told of: what is held waits for it, and it is asked about again later.
+const CHECK_KNOWN: Timeouts = Timeouts { connect_ms: 1_000, call_ms: 1_000 };
 
 /// A start that only a key is missing from: the journal is verified and locked, the port is taken.
 pub struct PreflightedService {
@@ -114,7 +118,9 @@ impl PreflightedService {
             let text = "earlier starts took more than half of the minute's weight; it is asked about later";
             return Err(NotTheAgent::NoAnswer(text.to_owned()));
         }
-        let client = Client::new(self.config.venue_url(), CHECK);
+        let is_named = self.config.api_wallet == Some(wallet);
+        let is_known = is_named && (self.config.api_wallet_owner.is_some() || is_role_known(&self.opened));
+        let client = Client::new(self.config.venue_url(), if is_known { CHECK_KNOWN } else { CHECK });
         let client = client.map_err(|error| NotTheAgent::NoAnswer(error.to_string()))?;
         let ask: api_wallet_check::Ask = &|question| client.info(question).map_err(|error| error.to_string());
         api_wallet_check::check_role_surely(ask, self.config.account, wallet)

@@ -91,6 +91,7 @@ impl PreflightedService {
         }
         let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
             .map_err(|error| RunError::Refused(error.to_string()))?;
+        context.reads.note_recorded(guard.recorded_mode());
         let (journal, writer) = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,
@@ -122,7 +123,7 @@ fn recorded_owner(config: &Config, api_wallet: Option<&ApiWallet>) -> Option<Add
 }
 
 /// Whether an earlier life found out whom actions are for: without that nothing can be sent.
-fn is_role_known(opened: &Opened) -> bool {
+pub(super) fn is_role_known(opened: &Opened) -> bool {
     let mut records = opened.risk.iter().filter_map(|line| RiskRecord::parse(line));
     records.any(|record| matches!(record, RiskRecord::Role(_)))
 }

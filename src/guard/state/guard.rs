@@ -28,6 +28,7 @@ use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::guard::state::view::{AccountView, Resting, View};
 use crate::guard::state::watch::Watch;
+use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,6 +135,12 @@ impl Guard {
     /// The account's equity at the newest marks; `None` where it is not known.
     pub(crate) fn equity_now(&self) -> Option<Decimal> {
         self.view.equity_now().filter(|_| !self.risk.is_mode_unread)
+    }
+
+    /// The account's mode as a life wrote it down last.
+    #[must_use]
+    pub fn recorded_mode(&self) -> Option<AccountMode> {
+        self.risk.mode_recorded
     }
 
     /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it,

@@ -1,5 +1,6 @@
 //! Per-market retry state for the guard's own stops and closes: refusals, pauses, and how far it went.
 
+use crate::base::amount::percent_of;
 use crate::guard::state::signer::is_of_signer;
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
@@ -30,6 +31,9 @@ const GROWN: Decimal = dec!(1.1);
 /// A stop refused this often in a row, the second time at a new price, will not be had: the position is closed.
 const REFUSALS: u8 = 2;
 
+/// Stops that differ by no more than this, percent, in size and price are much alike: the price moves while they are tried.
+const LIKE_PCT: Decimal = dec!(25);
+
 /// A stop that was refused is tried again so much later, so that the price it is tried at is another.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 
@@ -46,8 +50,9 @@ pub(crate) struct RetryState {
     pub(crate) of: Option<u64>,
     /// Stops that the venue took.
     tries: u8,
-    /// Stops definitely refused in a row.
+    /// Stops definitely refused in a row, each much like the last one, with the size and the trigger of that.
     refusals: u8,
+    refused: Option<(Decimal, Option<Decimal>)>,
     /// The account has so many open orders that the venue takes none more.
     pub(crate) wants_room: bool,
     /// How often room was wanted, and when last, until an order is taken.
@@ -172,7 +177,8 @@ impl RetryState {
                 AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
                 AttemptResult::Accepted => self.refusals = 0,
                 AttemptResult::Refused(_) => {
-                    self.refusals = self.refusals.saturating_add(1);
+                    self.refusals = if self.is_like_refused(order) { self.refusals.saturating_add(1) } else { 1 };
+                    self.refused = Some((order.size, order.market_stop_px()));
                     self.closing = self.closing || self.refusals >= REFUSALS;
                     if !self.closing {
                         self.not_before_ms = now_ms.saturating_add(REFUSED_PAUSE_MS);
@@ -201,6 +207,17 @@ impl RetryState {
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);
+    }
+
+    /// Whether an order is much like the one that was refused last. That one may have been made from a read that was wrong, and
+    /// says nothing of any other then.
+    fn is_like_refused(&self, order: &Order) -> bool {
+        let is_near = |one: Decimal, other: Decimal| {
+            one.saturating_sub(other).abs() <= percent_of(one.abs().max(other.abs()), LIKE_PCT)
+        };
+        self.refused.is_some_and(|(size, px)| {
+            is_near(size, order.size) && px.zip(order.market_stop_px()).is_none_or(|(px, other)| is_near(px, other))
+        })
     }
 
     /// Takes note of why an order came to nothing, in words; of one that the venue took, of nothing any more.

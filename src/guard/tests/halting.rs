@@ -260,10 +260,10 @@ fn a_loss_seen_before_an_outage_may_be_a_withdrawal_after_it() {
 fn a_loss_that_outlives_a_gap_in_the_reads_fires_on_the_first_read_after_it() {
     let mut desk = desk();
     desk.hold("ETH", dec!(1));
-    position_loses(&mut desk, dec!(1000));
+    equity(&mut desk, dec!(9000));
     // The reads come one by one, each too long after the last.
     desk.now += 5_001;
-    let effects = position_loses(&mut desk, dec!(1000));
+    let effects = equity(&mut desk, dec!(9000));
     assert!(reads(&effects).contains(&&Read::Mode { is_for_halt: true }));
     assert_eq!(state(&desk), "active");
     desk.now += 2_000;
@@ -273,9 +273,9 @@ fn a_loss_that_outlives_a_gap_in_the_reads_fires_on_the_first_read_after_it() {
     // One that the read after the gap does not show is forgotten.
     let mut desk = self::desk();
     desk.hold("ETH", dec!(1));
-    position_loses(&mut desk, dec!(1000));
+    equity(&mut desk, dec!(9000));
     desk.now += 5_001;
-    position_loses(&mut desk, dec!(100));
+    equity(&mut desk, dec!(9900));
     desk.now += 2_000;
     explain(&mut desk, json!([]));
     assert_eq!(state(&desk), "active");
@@ -286,7 +286,7 @@ fn gap_after_gap_puts_a_halt_off_once() {
     let mut desk = desk();
     desk.hold("ETH", dec!(1));
     let reads_with_gaps = (0..4).find(|_| {
-        position_loses(&mut desk, dec!(1000));
+        equity(&mut desk, dec!(9000));
         desk.now += 5_001;
         state(&desk) != "active"
     });

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::halting::{equity, explain, risk, state, withdrawal, woken};
-use crate::guard::Input;
+use crate::guard::{Input, Mode};
+use crate::rules::Rules;
 use crate::venue::history::Page;
 use crate::venue::info::AccountMode;
 
@@ -64,6 +65,37 @@ fn what_was_lost_on_what_is_held_halts_at_once() {
         desk.unrealized = -lost;
         reads(&mut desk, 4, dec!(10000) - lost, &json!([]));
         assert_eq!(state(&desk) == "halted_for_day", lost == dec!(700), "{lost}");
+    }
+}
+
+/// The ledger is asked in vain since the start: no withdrawal explains what is lost on a position that is still held, where it is known
+/// what cash there was when the marks were set or when the life before ended.
+#[test]
+fn what_is_lost_on_what_is_held_waits_for_no_ledger() {
+    for (lost, reads, of_life, halts) in [
+        (dec!(499.99), 2, "first", false),
+        (dec!(500), 1, "first", false),
+        (dec!(500), 2, "first", true),
+        (dec!(500), 2, "known", true),
+        (dec!(500), 2, "unknown", false),
+    ] {
+        let mut desk = if of_life == "first" {
+            let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+            desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+            desk
+        } else {
+            begun()
+        };
+        desk.positions.insert("ETH", dec!(4));
+        if of_life == "known" {
+            knows(&mut desk, AccountMode::Standard);
+        }
+        equity(&mut desk, dec!(10000));
+        desk.unrealized = -lost;
+        for _ in 0..reads {
+            equity(&mut desk, dec!(10000) - lost);
+        }
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} {reads} {of_life}");
     }
 }
 

@@ -88,13 +88,23 @@ impl Carried {
     /// What an earlier life read of this account and venue, as long as it is good.
     pub(in crate::service) fn recall(&self) -> Option<Known> {
         remove_leftovers(&self.path);
-        let text = read_trusted(&self.path, &[nix::unistd::geteuid().as_raw()], MAX_BYTES).ok()?;
-        let Text { at_ms, account, venue, is_unified, meta } = serde_json::from_str(&text).ok()?;
+        let Text { at_ms, account, is_unified, meta, .. } = self.written()?;
         // A time ahead of the clock says nothing.
         let is_good = now_ms().checked_sub(at_ms).is_some_and(|age_ms| age_ms < GOOD_FOR_MS);
         let universe = Universe::from_meta(&meta).ok()?;
         let mode = if is_unified { AccountMode::Unified } else { AccountMode::Standard };
-        (is_good && account == self.account && venue == self.venue).then_some(Known { mode, universe, at_ms })
+        (is_good && account == self.account).then_some(Known { mode, universe, at_ms })
+    }
+
+    /// The venue's list of markets as it was written down last, however long ago: a market keeps its place in it.
+    pub(in crate::service) fn listed(&self) -> Option<Universe> {
+        Universe::from_meta(&self.written()?.meta).ok().filter(|universe| !universe.is_empty())
+    }
+
+    /// What stands in the file, where it is of this venue.
+    fn written(&self) -> Option<Text> {
+        let text = read_trusted(&self.path, &[nix::unistd::geteuid().as_raw()], MAX_BYTES).ok()?;
+        serde_json::from_str::<Text>(&text).ok().filter(|text| text.venue == self.venue)
     }
 
     /// Takes note of the account's mode, read then (UTC ms).
@@ -161,6 +171,7 @@ mod tests {
             file.save();
             let known = file.recall();
             assert_eq!(known.is_some(), is_good, "{age_ms}");
+            assert!(file.listed().is_some(), "a list is good for ever");
             if let Some(known) = known {
                 assert!(known.mode == AccountMode::Unified && known.universe.by_coin("BTC").is_some());
             }

@@ -25,6 +25,7 @@ use crate::service::thread::ThreadEnd;
 use crate::venue::client::{Client, Timeouts};
 use crate::venue::info;
 use crate::venue::info::AccountMode;
+use crate::venue::market::Universe;
 use crate::venue::weight::Priority;
 
 /// How long a try of a steady read may take. What it shows is as old as its question.
@@ -49,6 +50,8 @@ const WALLET_MS: u64 = 10_000;
 /// The account's mode and its ledger are read once in so many reads of the open orders: every minute where the budget is
 /// whole. The ledger is read at once where cash moves.
 const IN_ORDERS: u64 = 12;
+/// A mode that is another than was known, and a life's first list of markets, are asked for so often again until two answers agree.
+const LOOKS: usize = 3;
 
 /// What a unified account's equity is read from.
 const SPOT: &str = "spot balances";
@@ -181,7 +184,7 @@ impl Poller {
         if self.board.is_tried_in_vain(Task::Mode) {
             self.go_without_mode()?;
         }
-        let read = self.beside.mode(read_for);
+        let read = self.mode_surely(read_for);
         if self.board.is_overtaken(Task::Mode, begun_steady_ms) {
             return Ok(Ok(None));
         }
@@ -215,6 +218,23 @@ impl Poller {
         })))
     }
 
+    /// The mode, once two answers in a row agree where it is another than was known: by one that is wrong all would be measured in a
+    /// purse that is not the account's.
+    fn mode_surely(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), ReadError> {
+        let (mut mode, mut begun_ms) = self.beside.mode(read_for)?;
+        for _ in 0..LOOKS {
+            if !mode.as_ref().is_ok_and(|mode| self.board.is_news(*mode)) {
+                return Ok((mode, begun_ms));
+            }
+            let before = mode;
+            (mode, begun_ms) = self.beside.mode(read_for)?;
+            if mode == before {
+                return Ok((mode, begun_ms));
+            }
+        }
+        Err(ReadError::Failed("the answers differ from one another".to_owned()))
+    }
+
     /// What is held is read, covered and closed although nobody knows the mode yet.
     fn go_without_mode(&self) -> Result<(), String> {
         if self.board.mode().is_none() {
@@ -228,7 +248,7 @@ impl Poller {
     fn read_universe(&self, read_for: ReadFor, begun_steady_ms: u64) -> Result<Answer, String> {
         let is_overtaken = || self.board.is_overtaken(Task::Universe, begun_steady_ms);
         let is_late = self.board.is_tried_in_vain(Task::Universe);
-        match self.beside.universe(read_for, is_late, is_overtaken) {
+        match self.markets_surely(read_for, is_late, is_overtaken) {
             Ok(_) if !self.board.overtakes(Task::Universe, begun_steady_ms) => Ok(Ok(None)),
             Ok((universe, Listed { meta, marks, begun_ms })) => {
                 self.carried.keep_markets(meta, begun_ms);
@@ -236,6 +256,32 @@ impl Poller {
                 Ok(Ok(Some(marks)))
             }
             Err(text) => Ok(Err(text)),
+        }
+    }
+
+    /// The markets: the first list of a life once another one agrees, be it of the life before. Orders, stops and lines go by its asset
+    /// ids, and by a wrong one they would be another market's.
+    fn markets_surely(
+        &self,
+        read_for: ReadFor,
+        is_late: bool,
+        is_overtaken: impl Fn() -> bool,
+    ) -> Result<(Universe, Listed), ReadError> {
+        let (mut universe, mut listed) = self.beside.universe(read_for, is_late, &is_overtaken)?;
+        // What a later one contradicts the core has looked at again.
+        let mut known =
+            if self.board.is_known(Task::Universe) { return Ok((universe, listed)) } else { self.carried.listed() };
+        for _ in 0..LOOKS {
+            if known.is_some_and(|known| known.contradicted_by(&universe).is_none()) || is_overtaken() {
+                return Ok((universe, listed));
+            }
+            let again = self.beside.universe(read_for, is_late, &is_overtaken)?;
+            known = Some(std::mem::replace(&mut universe, again.0));
+            listed = again.1;
+        }
+        match known.and_then(|known| known.contradicted_by(&universe)) {
+            Some(how) => Err(ReadError::Failed(format!("the answers differ from one another: {how}"))),
+            None => Ok((universe, listed)),
         }
     }
 

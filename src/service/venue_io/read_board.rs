@@ -45,6 +45,8 @@ struct Board {
     /// What is asked once, oldest first.
     questions: VecDeque<Question>,
     mode: Option<AccountMode>,
+    /// The one that an earlier life wrote down last.
+    recorded_mode: Option<AccountMode>,
     /// From when on the ledger is read, on the venue's clock; none until the core has said so.
     ledger_since_ms: Option<u64>,
     /// By how much the machine's clock is ahead of the venue's, at least.
@@ -83,6 +85,7 @@ impl ReadBoard {
             refusals: 0,
             questions: VecDeque::new(),
             mode: None,
+            recorded_mode: None,
             ledger_since_ms: None,
             ahead_ms: 0,
             ledger_pages: None,
@@ -206,6 +209,11 @@ impl ReadBoard {
         self.changed.notify_all();
     }
 
+    /// Whether a read was answered in this life, or need not be.
+    pub(super) fn is_known(&self, task: Task) -> bool {
+        lock(&self.board).schedule.is_known(task)
+    }
+
     /// Whether a read has never been answered, and another try was begun beside one that is late.
     pub(super) fn is_tried_in_vain(&self, task: Task) -> bool {
         lock(&self.board).schedule.is_tried_in_vain(task)
@@ -221,6 +229,17 @@ impl ReadBoard {
     /// The account's mode, as last read.
     pub(super) fn mode(&self) -> Option<AccountMode> {
         lock(&self.board).mode
+    }
+
+    /// Takes note of the mode that an earlier life wrote down last.
+    pub(in crate::service) fn note_recorded(&self, mode: Option<AccountMode>) {
+        lock(&self.board).recorded_mode = mode;
+    }
+
+    /// Whether a mode is another than the one that is gone by, or was.
+    pub(super) fn is_news(&self, mode: AccountMode) -> bool {
+        let board = lock(&self.board);
+        board.mode.or(board.recorded_mode) != Some(mode)
     }
 
     /// Goes by this mode, which a try has read, unless that is overtaken; whether it is not.

@@ -186,9 +186,8 @@ impl Schedule {
 
     /// The reads of a lane that nothing has to come before.
     fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
-        let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
         // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
-        let can_see = is_known(Task::Universe) && (is_known(Task::Mode) || self.is_mode_unread);
+        let can_see = self.is_known(Task::Universe) && (self.is_known(Task::Mode) || self.is_mode_unread);
         let has_seen = self.has_seen();
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane.is_steady() && !can_see };
@@ -218,6 +217,11 @@ impl Schedule {
             Task::Account => self.account_weight,
             _ => HEAVY_WEIGHT,
         }
+    }
+
+    /// Whether a read was answered, or is none of this start's.
+    pub(super) fn is_known(&self, task: Task) -> bool {
+        self.due.iter().all(|due| due.task != task || due.is_known)
     }
 
     /// Whether a read has never been answered and a try of it is late: another one was begun beside it.

@@ -20,6 +20,7 @@ mod exchanged_journal;
 mod exits_in_turn;
 mod exits_without_pause;
 mod first_answer;
+mod first_answers;
 mod flip_overtaken;
 mod flood_of_exits;
 mod frozen_account;

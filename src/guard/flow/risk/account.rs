@@ -112,7 +112,8 @@ fn take_cash(step: &mut Step<'_>, cash: Cash) {
     if let Some((mode, before)) = risk.last_life.take().filter(|_| risk.cash.is_none())
         && risk.mode == Some(mode)
     {
-        risk.cash_history.add(before.clone());
+        // What flowed in that life the ledger told it, but for its last seconds.
+        risk.cash_history.begin_with(before.clone());
         risk.cash = Some(before);
     }
     if let Some(before) = &risk.cash
@@ -154,6 +155,9 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
         step.effects.risk.push(records::peak(peak, step.now_ms).into());
     }
     let is_first = step.guard.risk.marks.day_start.is_none();
+    if is_first {
+        step.guard.risk.cash_history.begin_with(cash.clone());
+    }
     let before = last.is_none().then(|| step.guard.risk.marks.clone());
     // A day of the venue's: the machine's clock may be set to any.
     let set = step.guard.risk.marks.take(mark, day_of(venue_ms), step.now_ms);

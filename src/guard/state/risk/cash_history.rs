@@ -30,6 +30,11 @@ impl CashHistory {
         }
     }
 
+    /// Takes this for the cash of which everything is told: nothing that flowed before it is in what marks are compared with.
+    pub(crate) fn begin_with(&mut self, cash: Cash) {
+        self.told = Some(cash);
+    }
+
     /// Takes in that the ledger was read, from `begun_ms` on.
     pub(crate) fn on_ledger(&mut self, begun_ms: u64) {
         while let Some(cash) = self.later.front()

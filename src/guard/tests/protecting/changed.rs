@@ -110,6 +110,31 @@ fn stops_that_were_taken_for_other_sizes_make_no_pause() {
     assert!(waits_until(3, true) <= 300 && waits_until(9, true) <= 900);
 }
 
+/// A stop of another size, or far from the first, was made from another read: one of both may have been wrong, and no position is closed
+/// for a stop that only a wrong one asked for.
+#[test]
+fn only_refusals_of_much_the_same_stop_close() {
+    let markets = universe();
+    let stop = |px, size| stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, px, size);
+    for (px, size, closes) in [
+        (dec!(1960), dec!(1), true),
+        (dec!(1470), dec!(1), true),
+        (dec!(1469), dec!(1), false),
+        (dec!(1960), dec!(0.75), true),
+        (dec!(1960), dec!(0.7499), false),
+        (dec!(2), dec!(1), false),
+        (dec!(1960), dec!(0.0001), false),
+    ] {
+        let mut retry = RetryState::default();
+        let refused = AttemptResult::Refused("Invalid TP/SL price.".into());
+        retry.record_attempt(&stop(dec!(1960), dec!(1)), &refused, 1_000);
+        retry.record_attempt(&stop(px, size), &refused, 3_000);
+        assert_eq!(retry.closing, closes, "{size} at {px}");
+        retry.record_attempt(&stop(px, size), &refused, 5_000);
+        assert!(retry.closing);
+    }
+}
+
 /// From an account without requests the venue takes one in ten seconds: who then waits for longer than a few misses its turn.
 #[test]
 fn an_account_without_requests_is_tried_again_within_seconds() {
