@@ -27,8 +27,10 @@ pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
     let answering = answering.filter(|dir| KillWatch::is_watched(&kill_file(dir)) != Some(false));
     let guards = Path::new(SERVICE_HOME).join("guards");
     let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());
-    let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(folders);
-    let likely = [PathBuf::from(SERVICE_HOME)].into_iter().chain(folders(&guards)).chain(own.clone()).chain(near);
+    let personal = system_home();
+    let inside = |parent: &Path| folders(parent, personal.as_deref());
+    let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(inside);
+    let likely = [PathBuf::from(SERVICE_HOME)].into_iter().chain(inside(&guards)).chain(own.clone()).chain(near);
     let watched = likely.filter(|dir| KillWatch::is_watched(&kill_file(dir)) == Some(true));
     let mut others: Vec<Other> = Vec::new();
     for dir in answering.into_iter().chain(watched) {
@@ -43,14 +45,12 @@ pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
 
 /// What may be a home in a folder. A person's own one may be large, and other machines' folders may be mounted in it, which hang:
 /// there a home goes by its name.
-fn folders(parent: &Path) -> Vec<PathBuf> {
-    let is_personal = system_home().is_some_and(|dir| dir == parent);
+fn folders(parent: &Path, personal: Option<&Path>) -> Vec<PathBuf> {
     let is_likely = |dir: &PathBuf| {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        !is_personal || name.contains("guard")
+        personal != Some(parent) || dir.file_name().is_some_and(|name| name.to_string_lossy().contains("guard"))
     };
-    let found = std::fs::read_dir(parent).into_iter().flatten().flatten().take(MOST_BESIDE);
-    let mut dirs: Vec<PathBuf> = found.map(|entry| entry.path()).filter(is_likely).collect();
+    let found = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let mut dirs: Vec<PathBuf> = found.map(|entry| entry.path()).filter(is_likely).take(MOST_BESIDE).collect();
     dirs.sort();
     dirs
 }
@@ -71,6 +71,15 @@ pub(super) fn command(home: &Path, reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_a_person_s_own_folder_a_home_goes_by_its_name() {
+        let user = tempfile::tempdir().unwrap();
+        let [own, other] = [".svc-guard-testnet", "mounted"].map(|name| user.path().join(name));
+        [&own, &other].iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+        assert_eq!(folders(user.path(), Some(user.path())), std::slice::from_ref(&own));
+        assert_eq!(folders(user.path(), Some(&other)), [own, other]);
+    }
 
     #[test]
     fn each_guard_that_goes_on_is_named_with_its_command() {
