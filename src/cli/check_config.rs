@@ -50,6 +50,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let asked = args
         .explain
         .then(|| waiting::with_progress(&format!("the venue at {}", config.venue_url()), || equity::now(&config)));
+    let cap = config.equity_cap.map_or_else(|| "none".to_owned(), |cap| format!("{} USDC", to_wire(cap)));
+    out.push_str(&format!("  {:<18}{cap}\n", "equity cap"));
     let worth = asked.as_ref().and_then(|asked| asked.as_ref().ok()).map(|measured| measured.equity);
     for rule in config.rules.describe() {
         let mark = if rule.looser { "  (looser than the default)" } else { "" };

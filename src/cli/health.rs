@@ -38,8 +38,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes read of an answer.
 const MAX_BODY: u64 = 64 * 1024;
 
-/// Most characters of a service's own words repeated.
-const MAX_SHOWN: usize = 500;
+/// Most characters of a service's own words repeated: several problems fit, each with the command that mends it at its end.
+const MAX_SHOWN: usize = 2000;
 
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     check(args, home).map_err(Refusal::Unhealthy)
@@ -161,4 +161,20 @@ fn plain(url: &str) -> Result<Origin, String> {
 fn line(told: &[String]) -> Option<String> {
     let shown = printable(&told.join("; "), MAX_SHOWN);
     (!shown.is_empty()).then_some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What mends a problem stands at its end, behind all that was tried.
+    #[test]
+    fn the_command_that_mends_it_is_not_cut_off() {
+        let way = "run `svc-guard --home /h key replace --key-stdin < FILE`";
+        let problem = |words: usize| format!("{}{way}", "the venue refuses it; ".repeat(words));
+        let told = line(&[problem(50), problem(20)]).unwrap();
+        assert!(told.matches(way).count() == 2 && told.ends_with(way), "{told}");
+        assert_eq!(line(&[problem(500)]).unwrap().chars().count(), MAX_SHOWN);
+        assert_eq!(line(&[]), None);
+    }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use super::kill_disk::NotPlaced;
 use super::kill_told::{Seen, Watcher, left, unknown};
-use super::kill_ways::{Ways, silent};
+use super::kill_ways::{Runs, Ways, silent};
 use super::output::{report, say};
 use super::refusal::Refusal;
-use super::{kill_disk, waiting};
+use super::{kill_disk, kill_elsewhere, waiting};
 use crate::base::shell::{place, word};
+use crate::base::text::short;
 use crate::guard::AlertCode;
 use crate::home::Home;
 use crate::record::status::Status;
@@ -46,9 +47,9 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let watcher = Watcher::of(home, &seen);
     let (placed, is_kept) = match placed {
         Ok(placed) => placed,
-        Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args.wait, waiting),
+        Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args, waiting),
         Err(NotPlaced::Refused(error)) => {
-            let runs = kill_disk::elsewhere(home).filter(|other| other != home.dir());
+            let runs = Runs { home: kill_disk::elsewhere(home), reason: args.reason.clone() };
             let is_gone = error.kind() == io::ErrorKind::NotFound;
             let alone = watcher.answers().filter(|_| is_gone).map(str::to_owned);
             let url = watcher.url().map(str::to_owned);
@@ -60,7 +61,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     // A guard whose folder was taken away looks at the path of another one that stands there by now.
     if seen.watched == Some(false) && watcher.answers().is_none() {
         let found = if placed.before { "the kill switch was pulled before" } else { "the kill switch is pulled" };
-        return Err(unheard(home, format!("{found} ({reason})"), seen));
+        return Err(unheard(home, format!("{found} ({reason})"), &args.reason, seen));
     }
     let done = format!("the kill switch is pulled ({reason})");
     report(&format!("{found}: {reason}\n"), &done)?;
@@ -72,18 +73,25 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
     let silent = |is_waiting: bool| silent(reason, seen.again.as_deref(), is_waiting);
-    let told = told(&watcher, &heard, args.wait.is_none().then(|| silent(false)));
+    let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(false)));
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
+    // A person in a hurry names no home, and may mean another guard than the default home's.
+    let going_on = kill_elsewhere::not_killed(&kill_disk::others(home), &args.reason);
+    if !going_on.is_empty() {
+        report(&going_on, &done)?;
+    }
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(home, &watcher, seconds, &done, &silent(true)),
+        (Some(seconds), _) => {
+            wait(home, &watcher, seconds, &Said { done: &done, silent: &silent(true), reason: &args.reason })
+        }
         (None, _) => Ok(()),
     }
 }
 
 /// The disk did not take the file, and may do so when nobody asks any more. A guard that is killed all the same, which sees
 /// its folder as gone or was told by a client, is heard.
-fn late(home: &Home, watcher: &Watcher, seconds: Option<u16>, waiting: u32) -> Result<(), Refusal> {
+fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(), Refusal> {
     let refusal = Refusal::DiskHangs(home.kill_file().path().to_owned(), waiting, watcher.url().map(str::to_owned));
     let heard = watcher.until(Duration::ZERO, |_| true);
     let Some(reason) = heard.as_ref().ok().and_then(|status| status.killed.clone()) else { return Err(refusal) };
@@ -92,20 +100,25 @@ fn late(home: &Home, watcher: &Watcher, seconds: Option<u16>, waiting: u32) -> R
         &format!("The kill file waits for its disk, which hangs. The guard is killed all the same: {reason}\n"),
         &done,
     )?;
-    report(&format!("{}\n", told(watcher, &heard, None)), &done)?;
-    seconds.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &done, &silent(&reason, None, true)))
+    report(&format!("{}\n", told(home, watcher, &heard, None)), &done)?;
+    let silent = silent(&reason, None, true);
+    let said = Said { done: &done, silent: &silent, reason: &args.reason };
+    args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
 }
 
-/// The answer of the guard to a kill, in words; where there is none, what is left.
-fn told(watcher: &Watcher, heard: &Result<Status, String>, silent: Option<String>) -> String {
+/// The answer of the guard to a kill, in words, with whose guard it is; where there is none, what is left.
+fn told(home: &Home, watcher: &Watcher, heard: &Result<Status, String>, silent: Option<String>) -> String {
     let status = match heard {
         Ok(status) => status,
         Err(why) => {
             let silent = silent.map_or_else(String::new, |silent| format!(": {silent}"));
-            return format!("a guard runs on this home, and did not say within 2 s what it does ({why}){silent}");
+            return format!(
+                "a guard runs on this home, and did not say within 2 s what it does ({why}){silent}\nThe home is {}",
+                place(home.dir())
+            );
         }
     };
-    if status.killed.is_none() {
+    let became = if status.killed.is_none() {
         "the guard answers, and has not taken it in yet".to_owned()
     } else if status.mode == "paper" {
         format!("killed; paper mode sends nothing: {} stay", left(status))
@@ -118,7 +131,9 @@ fn told(watcher: &Watcher, heard: &Result<Status, String>, silent: Option<String
             .to_owned()
     } else {
         format!("killed; closing {}", left(status))
-    }
+    };
+    let (mode, dir) = (short(&status.mode), place(home.dir()));
+    format!("{became}\nThis is the {mode} guard of account {}, home {dir}", status.account)
 }
 
 /// How a person releases it.
@@ -132,8 +147,16 @@ fn release(file: &Path, is_folder: bool) -> String {
     format!("Only a person releases it: {remove}{and} and restart the service.")
 }
 
+/// What is said where nobody sees that everything is closed: what was done, what is left, and the reason that was typed.
+struct Said<'a> {
+    done: &'a str,
+    silent: &'a str,
+    reason: &'a str,
+}
+
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) -> Result<(), Refusal> {
+fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result<(), Refusal> {
+    let Said { done, silent, reason } = *said;
     let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
@@ -151,7 +174,7 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str, silent: &str) 
         Err(why) => {
             let seen = kill_disk::look(home);
             if seen.watched == Some(false) {
-                return Err(unheard(home, done.to_owned(), seen));
+                return Err(unheard(home, done.to_owned(), reason, seen));
             }
             Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
         }
@@ -173,12 +196,13 @@ fn not_flat(status: &Status, seconds: u16) -> String {
 }
 
 /// The refusal where no running guard reads this home's kill file: that it is pulled, and what is left to do.
-fn unheard(home: &Home, mut found: String, seen: Seen) -> Refusal {
+fn unheard(home: &Home, mut found: String, reason: &str, seen: Seen) -> Refusal {
     if seen.has_no_config {
         let (dir, config) = (place(home.dir()), place(&home.config_file()));
         found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
     }
-    Refusal::Unheard(home.kill_file().path().to_owned(), found, kill_disk::elsewhere(home), seen.start)
+    let runs = Runs { home: kill_disk::elsewhere(home), reason: reason.to_owned() };
+    Refusal::Unheard(home.kill_file().path().to_owned(), found, runs, seen.start)
 }
 
 #[cfg(test)]

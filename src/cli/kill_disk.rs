@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::configured::{configured, left};
+use super::kill_elsewhere::{self, Other};
 use super::kill_told::{Seen, Watcher};
 use super::start;
 use crate::base::kill_file::Pulled;
@@ -39,7 +40,7 @@ enum Step {
     Pull,
     /// The home is looked at.
     Look,
-    /// Another home with a guard is looked for.
+    /// Other homes with a guard are looked for.
     Elsewhere,
 }
 
@@ -102,7 +103,10 @@ fn serve(step: Step, reason: &str, home: &Home) {
             }
         }
         Step::Look => tell(&see(home)),
-        Step::Elsewhere => tell(&find(home).map(|home| home.into_os_string().into_vec())),
+        Step::Elsewhere => {
+            let bytes = |(home, is_pulled): Other| (home.into_os_string().into_vec(), is_pulled);
+            tell(&find(home).into_iter().map(bytes).collect::<Vec<_>>());
+        }
     }
 }
 
@@ -129,11 +133,16 @@ pub(super) fn look(home: &Home) -> Seen {
     asked(home, Step::Look, SEEN_WITHIN).unwrap_or_else(|| Some(see(home))).unwrap_or_default()
 }
 
-/// Another home, of a guard that runs and that a person may have meant.
+/// Other homes, of guards that run and that a person may have meant, each with whether its switch is pulled.
+pub(super) fn others(home: &Home) -> Vec<Other> {
+    let found = asked::<Vec<(Vec<u8>, bool)>>(home, Step::Elsewhere, FOUND_WITHIN);
+    let path = |(bytes, is_pulled)| (PathBuf::from(OsString::from_vec(bytes)), is_pulled);
+    found.map_or_else(|| find(home), |found| found.unwrap_or_default().into_iter().map(path).collect())
+}
+
+/// The likeliest of them: one that goes on rather than one that is killed already.
 pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
-    let found = asked::<Option<Vec<u8>>>(home, Step::Elsewhere, FOUND_WITHIN);
-    let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
-    found.map_or_else(|| find(home), |found| found.flatten().map(path))
+    others(home).into_iter().min_by_key(|(_, is_pulled)| *is_pulled).map(|(home, _)| home)
 }
 
 /// The answer of a step that changes nothing: none where no process is to be had, and none in it where it comes too late.
@@ -162,8 +171,8 @@ fn see(home: &Home) -> Seen {
     Seen { watched, left: left(home), listen, start, has_no_config, again }
 }
 
-fn find(home: &Home) -> Option<PathBuf> {
-    Watcher::of(home, &see(home)).elsewhere(home)
+fn find(home: &Home) -> Vec<Other> {
+    kill_elsewhere::running(home, Watcher::of(home, &see(home)).answering())
 }
 
 fn failure(error: &io::Error) -> Failure {

@@ -10,11 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::reached::USUAL;
 use super::{environment, local_http};
-use crate::base::kill_file::KillFile;
-use crate::base::kill_watch::KillWatch;
 use crate::base::moment::iso;
 use crate::guard::AlertCode;
-use crate::home::{Home, SERVICE_HOME, base_url, local_url};
+use crate::home::{Home, base_url, local_url};
 use crate::record::status::{Closing, Status};
 
 /// Between two questions.
@@ -101,22 +99,15 @@ impl Watcher {
     }
 
     /// The home of the guard that answers where this home's would, if another one does.
-    fn answering(&self) -> Option<PathBuf> {
-        let file = self.urls.iter().find_map(|url| kill_file_at(url)).filter(|file| !is_same(file, &self.file))?;
+    pub(super) fn answering(&self) -> Option<PathBuf> {
+        let mut others = self.urls.iter().filter(|url| self.own.as_deref() != Some(url.as_str()));
+        let file = others.find_map(|url| kill_file_at(url)).filter(|file| !is_same(file, &self.file))?;
         file.parent().map(Path::to_owned)
     }
 
     /// Where the guard of this home answers, though its folder does not say that one runs there: it was taken away.
     pub(super) fn answers(&self) -> Option<&str> {
         self.urls.iter().find(|url| self.ask_at(url).is_ok()).map(String::as_str)
-    }
-
-    /// Homes of running guards that a person may have meant: of the one that answers here, the installed services', and this
-    /// user's own.
-    pub(super) fn elsewhere(&self, home: &Home) -> Option<PathBuf> {
-        // Where that folder cannot be looked into it may be right; where nothing runs on it, it is none of this machine's.
-        let is_there = |dir: &PathBuf| KillWatch::is_watched(&KillFile::new(dir.join("kill"))) != Some(false);
-        self.answering().filter(is_there).or_else(|| installed(home))
     }
 
     fn ask(&self) -> Result<Status, String> {
@@ -183,14 +174,6 @@ pub(super) fn unknown(status: &Status) -> Option<String> {
         )),
         Some(_) => None,
     }
-}
-
-fn installed(home: &Home) -> Option<PathBuf> {
-    let guards = Path::new(SERVICE_HOME).join("guards");
-    let instances = std::fs::read_dir(guards).into_iter().flatten().flatten().map(|entry| entry.path());
-    let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());
-    let mut homes = [PathBuf::from(SERVICE_HOME)].into_iter().chain(instances).chain(own);
-    homes.find(|dir| dir != home.dir() && KillWatch::is_watched(&KillFile::new(dir.join("kill"))) == Some(true))
 }
 
 #[cfg(test)]

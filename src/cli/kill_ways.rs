@@ -6,9 +6,19 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
+use super::kill_elsewhere::command;
 use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
 use crate::base::shell::{place, word};
+
+/// Another home, on which a guard runs, where one is found; and the reason that was typed.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    /// The home.
+    pub(super) home: Option<PathBuf>,
+    /// The reason.
+    pub(super) reason: String,
+}
 
 /// The guards that may be meant by who cannot write a kill file.
 #[derive(Debug, Default)]
@@ -16,7 +26,7 @@ pub(super) struct Ways {
     /// Where the home's guard is looked for.
     pub(super) url: Option<String>,
     /// Another home, on which one runs.
-    pub(super) runs: Option<PathBuf>,
+    pub(super) runs: Runs,
     /// Where the one of this home answers, though the home is gone.
     pub(super) alone: Option<String>,
 }
@@ -25,7 +35,7 @@ pub(super) struct Ways {
 pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String {
     let home = file.parent().unwrap_or(Path::new("/"));
     let folder = word(home);
-    let (url, runs) = (ways.url.as_deref(), ways.runs.as_deref());
+    let (url, runs) = (ways.url.as_deref(), &ways.runs);
     if let Some(alone) = &ways.alone {
         return format!(
             "there is no folder {}, and the guard that started there answers at {alone}. It looks for the file at that path too: \
@@ -85,12 +95,9 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 const USUAL_URL: &str = "http://127.0.0.1:8547";
 
 /// How to pull the switch of a guard that runs.
-pub(super) fn running(home: Option<&Path>) -> String {
-    match home {
-        Some(home) => {
-            let home = word(home);
-            format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
-        }
+fn running(runs: &Runs) -> String {
+    match &runs.home {
+        Some(home) => format!("A guard runs on {}: `{}` kills that one", word(home), command(home, &runs.reason)),
         None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
     }
 }
@@ -106,12 +113,12 @@ pub(super) fn silent(reason: &str, again: Option<&str>, is_waiting: bool) -> Str
 }
 
 /// What is left where nobody heard: another guard that runs, or a start of this home's, by this command, and the venue's page.
-pub(super) fn unheard(runs: Option<&Path>, start: Option<&str>) -> String {
-    let Some(start) = start.filter(|_| runs.is_none()) else { return running(runs) };
+pub(super) fn unheard(runs: &Runs, start: Option<&str>) -> String {
+    let Some(start) = start.filter(|_| runs.home.is_none()) else { return running(runs) };
     format!(
         "{}; `{start}` starts this home's, which closes everything then. Stops that rest at the venue stay meanwhile, and what \
          cannot wait is closed at the venue's own page",
-        running(None)
+        running(runs)
     )
 }
 
@@ -136,8 +143,9 @@ mod tests {
             said.contains("there is no folder /my home. A guard that started there") && !said.contains("yourself"),
             "{said}"
         );
-        let ways = Ways { runs: Some("/other".into()), ..Ways::default() };
+        let runs = Runs { home: Some("/other".into()), reason: "wrong size".to_owned() };
+        let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
-        assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
+        assert!(said.ends_with("`svc-guard --home /other kill --reason 'wrong size'` kills that one"), "{said}");
     }
 }

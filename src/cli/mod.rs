@@ -23,6 +23,7 @@ mod key_replace;
 mod key_stdin;
 mod kill;
 mod kill_disk;
+mod kill_elsewhere;
 mod kill_place;
 mod kill_told;
 mod kill_ways;

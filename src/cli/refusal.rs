@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::kill_ways::{Ways, by_client, unheard, way_to_pull};
+use super::kill_ways::{Runs, Ways, by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
 use super::{here, kept_aside, reached, rule_offered};
@@ -238,9 +238,9 @@ pub(super) enum Refusal {
     /// one that sends).
     #[error(
         "{1}, but no guard runs on this home: no running guard reads {file}, and nothing is closed by it now; it holds at the \
-         next start. {way}", file = place(.0), way = unheard(.2.as_deref(), .3.as_deref())
+         next start. {way}", file = place(.0), way = unheard(.2, .3.as_deref())
     )]
-    Unheard(PathBuf, String, Option<PathBuf>, Option<String>),
+    Unheard(PathBuf, String, Runs, Option<String>),
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),

@@ -14,8 +14,8 @@ export function put(element, text) {
   if (place.textContent !== parts.join("")) place.replaceChildren(...parts.map((part, nth) => nth % 2 ? typed(part) : part));
 }
 
-/** A command, broken between its words alone where they fit. */
-const typed = (text) => make("code", {}, ...text.split(/( )/).map((word) => word === " " ? word : make("span", {}, word)));
+/** A command, broken between its words and behind the slashes in them alone: a dash at the end of a line would be typed wrongly. */
+const typed = (text) => make("code", {}, ...(text.match(/\/?[^ /]+\/?|\/| /g) ?? []).map((part) => part === " " ? part : make("span", {}, part)));
 
 /** Sets attributes; null takes one away. */
 export function set(where, attributes) {

@@ -232,8 +232,9 @@ function foot(whole, columns, total) {
   for (const cell of row.cells) cell.hidden = cell.textContent === "" && innerWidth < 640;
 }
 
-function cover({ size, covered_size: covered, none }) {
-  if (covered === size) return ["● full", "Stops cover all of it", "ok"];
+function cover(row) {
+  const { size, covered_size: covered, none } = row;
+  if (isFull(row)) return ["● full", "Stops cover all of it", "ok"];
   if (covered === "0") return [`▲ ${none}`, "No stop is known to cover it", "bad"];
   return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of it", "warn"];
 }
@@ -254,6 +255,11 @@ function result({ unrealized_pnl: pnl, value, side }) {
   return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, toneOf(pnl)];
 }
 
+const isFull = ({ size, covered_size: covered }) => covered === size;
+
+/** What stops do not cover, nothing bounds. */
+const risked = (risk, isBound) => isBound ? money(risk) : [`≥ ${usd(risk)}`, `${risk}; stops do not cover all of it: more may be lost`, "warn"];
+
 const POSITIONS = [
   ["Market", "", ({ coin }) => clip(coin, 40)],
   ["Side", "", ({ side }) => (side === "long" ? "▲ long" : "▼ short")],
@@ -264,7 +270,7 @@ const POSITIONS = [
   ["Mark", "num", ({ mark_px: px }) => figure(px)],
   ["Value", "num", ({ value }) => money(value)],
   ["Result", "num", result],
-  ["Risk", "num", ({ risk }) => money(risk)],
+  ["Risk", "num", (row) => risked(row.risk, isFull(row))],
   ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark, like), px]],
   ["Leverage", "num", ({ leverage, margin_mode: mode }) => `${clip(leverage, 10)}× ${clip(mode, 20)}`],
   ["Funding", "num", ({ funding }) => known(funding, (text) => money(text, true))],
@@ -276,7 +282,7 @@ function total(rows) {
   const sum = (field) => plus(rows.map((row) => row[field]));
   const pnl = sum("unrealized_pnl");
   const funding = rows.some((row) => isUnknown(row.funding)) ? null : sum("funding");
-  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, toneOf(pnl)], Risk: money(sum("risk")), Funding: known(funding, (text) => money(text, true)) };
+  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, toneOf(pnl)], Risk: risked(sum("risk"), rows.every(isFull)), Funding: known(funding, (text) => money(text, true)) };
 }
 
 /** What was never read is not none. */

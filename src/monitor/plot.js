@@ -54,8 +54,10 @@ export class Plot {
   }
 
   /** The guard began to run: before that nobody measured. Beside whole minutes a pause as between two samples is none. */
-  began(t, stoppedMs) {
-    this.starts = [...this.starts, { t, isLong: !(t - stoppedMs <= MOST_APART_MS) }].slice(-MOST_STARTS);
+  began(t, stoppedMs, isFirst = false) {
+    // Before its first start there was no guard to be out.
+    const isLong = !isFirst && !(t - stoppedMs <= MOST_APART_MS);
+    this.starts = [...this.starts, { t, stoppedMs, isLong }].slice(-MOST_STARTS);
   }
 
   isOut(last, point) {
@@ -63,9 +65,9 @@ export class Plot {
     return !(point.t - point.from > MINUTE_MS) && this.starts.some(({ t, isLong }) => t > last.t && t <= point.t && (isLong || isOwn));
   }
 
-  /** Since when what a point holds was measured: in its one minute the guard may have begun to run. */
+  /** Since when what a point holds was measured: in its one minute the guard may have begun to run, where it did not stop in it before. */
   since({ from, t }, until = t) {
-    const begun = t - from > MINUTE_MS ? [] : this.starts.map((start) => start.t).filter((start) => start <= until);
+    const begun = this.starts.map((start) => t - from > MINUTE_MS || start.t > until || start.stoppedMs > from ? from : start.t);
     return Math.max(from, ...begun);
   }
 

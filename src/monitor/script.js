@@ -35,8 +35,7 @@ new Feed({
   },
   events(list) {
     for (const event of list) {
-      // Before its first start there was no guard to be out.
-      if (event.kind === "started" && event.seq > 1) plot.began(event.at_ms, stoppedMs);
+      if (event.kind === "started") plot.began(event.at_ms, stoppedMs, event.seq <= 1);
       stoppedMs = event.kind === "stopped" ? event.at_ms : NaN;
       if (event.kind === "decision") isNew = false;
       if (event.kind === "fill" || event.kind === "funding") book.booked();
@@ -75,7 +74,6 @@ new Feed({
     plot.addStatus(status);
     name(status, problems);
     [read, problem, nowMs, hasNews, known] = [performance.now(), null, status.at_ms, true, status];
-    stream.age(nowMs);
     tick();
     readPast();
     readBook();
@@ -150,6 +148,8 @@ function tick() {
   put("live", isLost ? "■ Lost" : read === null ? "Connecting" : isLate ? "▲ Late" : isStale ? "▲ Live, data stale" : "● Live");
   set("link", { class: isLost ? "bad" : isLate || isStale ? "warn" : read === null ? "idle" : "ok" });
   const guardMs = read === null ? NaN : nowMs + ageMs;
+  // Also while the guard is lost: what it told last grows older.
+  if (read !== null) stream.age(guardMs);
   const own = local(guardMs);
   put("clock", read === null ? "" : `${stamp(guardMs).slice(11, 19)} UTC${own === null ? "" : ` · ${own} here`}`);
   put("age", read === null ? "" : `${span(ageMs)} ago`);

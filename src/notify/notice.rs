@@ -67,6 +67,9 @@ pub(super) struct Notice {
     pub(super) severity: Severity,
     /// Whether it lasts.
     pub(super) turn: Turn,
+    /// Whether it is over because something worse took its place.
+    #[serde(default)]
+    pub(super) is_worse: bool,
     /// In a few words.
     pub(super) title: String,
     /// What happened.
@@ -90,6 +93,7 @@ impl Notice {
             about: String::new(),
             severity,
             turn: Turn::Once,
+            is_worse: false,
             title: title.into(),
             happened: String::new(),
             did: String::new(),
@@ -126,9 +130,10 @@ impl Notice {
         self
     }
 
-    /// Whether it is good news: what was so is over, or the account is flat. It goes where what it is the end of went.
+    /// Whether it is good news: what was so is over, and nothing worse came, or the account is flat. It goes where what it is the end
+    /// of went.
     pub(super) fn is_good(&self) -> bool {
-        self.turn == Turn::Over || self.code == "flat"
+        self.turn == Turn::Over && !self.is_worse || self.code == "flat"
     }
 
     /// Whether it goes in quiet hours too.

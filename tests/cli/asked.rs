@@ -74,6 +74,9 @@ fn a_word_that_is_no_rule_is_told_what_is_typed_instead() {
     screen.expect("change max_stop first");
     screen.answer(RULE, "");
     screen.answer("Listen address", "127.0.0.1:0");
+    // As many guards as there are, each of which takes one part.
+    screen.answer("Share [1]", "3");
+    screen.expect("is over 1, the whole budget of this machine's IP address: try 1/3");
     screen.answer("Share [1]", "");
     screen.expect("API wallet key (Enter: none now): ");
     screen.type_in("\n");

@@ -74,6 +74,18 @@ fn a_folder_in_the_place_of_a_file_is_said_to_be_one() {
     testnet.refuses(&["run", "--network", "testnet", "--key-file", folder], &said);
 }
 
+/// Limits are taken of no more than that: who checks a config must see it without asking the venue.
+#[test]
+fn the_equity_cap_is_told_with_the_rules() {
+    let place = Place::paper();
+    let row = |value: &str| format!("\n  equity cap        {value}\n");
+    let told = succeeded(&place.run(&["check-config"]));
+    assert!(told.contains(&row("none")), "{told}");
+    succeeded(&place.run(&["config", "set", "equity_cap", "2000"]));
+    let told = succeeded(&place.run(&["check-config"]));
+    assert!(told.contains(&row("2000 USDC")), "{told}");
+}
+
 /// A shell makes `~` of a word's beginning only.
 #[test]
 fn a_tilde_that_no_shell_saw_is_the_users_own_folder() {

@@ -235,6 +235,70 @@ def test_the_minute_in_which_the_page_began_to_see_is_drawn(busy, monitor_of):
     assert (round(float(left)), round(float(right))) == (round(float(started)), round(float(opened))), found
 
 
+def test_a_minute_in_which_the_guard_had_run_before_is_drawn_whole(busy, monitor_of):
+    monitor = monitor_of(busy)
+    found = monitor.page.evaluate(
+        """async () => {
+            const { Plot } = await import("/monitor/plot.js");
+            const frame = document.body.appendChild(document.createElement("div"));
+            Object.assign(frame.style, { width: "800px", height: "400px" });
+            const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
+            const minute = 60_000;
+            plot.show(15 * minute);
+            plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+            plot.nowMs = 20 * minute;
+            // One whose end the page knows to be in this minute, one that ended before it, and the first of all.
+            plot.began(10 * minute + 30_000, 10 * minute + 15_000);
+            plot.began(13 * minute + 30_000, 12 * minute + 30_000);
+            plot.began(16 * minute + 30_000, NaN, true);
+            plot.remember([10, 13, 15, 16].map((at) => ({ at_ms: at * minute, minutes: 1, equity: "7", low: "4", high: "12" })));
+            const place = (t) => Math.round(plot.x(t * minute));
+            const area = frame.querySelector("path.area").getAttribute("d");
+            frame.remove();
+            return { area, at: [10, 13.5, 15, 16.5].map(place), cuts: plot.shown.map((one) => one.isCut) };
+        }"""
+    )
+    assert [round(float(left)) for left in re.findall(r"M([\d.]+) ", found["area"])] == found["at"], found
+    # Nothing is cut off by a start before which there was no guard.
+    assert found["cuts"] == [True, True, True, False]
+
+
+def test_the_minute_of_the_very_first_start_is_drawn_from_it(stand_of, monitor_of):
+    stand = stand_of("paper")
+    first = stand.guard.status()["at_ms"]
+    minute = first // MINUTE * MINUTE
+    statuses, starts = [], []
+
+    def late(status):
+        # The page is opened in the fiftieth second of a minute in whose thirtieth the guard began.
+        status["at_ms"] += minute + 50_000 - first
+        statuses.append(status["at_ms"])
+
+    def began(route):
+        answer = route.fetch()
+        told = answer.json()
+        for event in told["events"]:
+            if event["kind"] == "started":
+                event["at_ms"] = minute + 30_000
+                starts.append(event["seq"])
+        route.fulfill(response=answer, json=told)
+
+    def before(page):
+        turned(page, late)
+        page.route("**/guard/events*", began)
+        point = {"at_ms": minute, "minutes": 1, "equity": "10000", "low": "9000", "high": "11000"}
+        page.route("**/guard/equity*", lambda route: route.fulfill(json={"schema": 1, "points": [point], "next": None}))
+
+    monitor = monitor_of(stand, before=before)
+    area = monitor.page.locator("#plot path.area").first
+    found = until("the minute", lambda: re.match(r"M([\d.]+) [\d.]+H([\d.]+)V", area.get_attribute("d") or ""))
+    axis = monitor.page.locator("#plot line.axis").first.evaluate("line => line.x2.baseVal.value - line.x1.baseVal.value")
+    left, right = map(float, found.groups())
+    # As long as the page shows one minute, that is as wide as the drawing.
+    assert starts[0] == 1 and statuses[-1] < minute + 85_000
+    assert abs((right - left) / axis * MINUTE - (statuses[0] - minute - 30_000)) < 1000, found[0]
+
+
 def test_drawdown_is_not_drawn_where_it_was_not_seen(busy, monitor_of):
     """The guard keeps the equity of a time that the page did not see, and no drawdown."""
     monitor = monitor_of(busy)

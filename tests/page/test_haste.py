@@ -40,19 +40,33 @@ def test_a_kill_beside_a_daily_stop_names_no_hour_at_which_entries_come_back(sta
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_command_is_broken_between_its_words_alone(stand_of, monitor_of, width):
-    """What ends in a dash at the end of a line is typed wrongly."""
+@pytest.mark.parametrize(
+    "home, sudo, pieces",
+    [
+        ("/var/lib/svc-guard", "sudo -u svc-guard ", 13),
+        ("/var/lib/svc-guard/guards/btc-main", "sudo -u svc-guard ", 15),
+        ("/home/alexander/.svc-guard-testnet", "", 10),
+    ],
+)
+def test_a_command_is_broken_between_its_words_alone(stand_of, monitor_of, home, sudo, pieces, width):
+    """What ends in a dash at the end of a line is typed wrongly; behind a slash in a word it may end."""
 
     def packaged(status):
-        status["kill_file"] = "/var/lib/svc-guard/kill"
+        status["kill_file"] = f"{home}/kill"
         status["risk"].update(state="stopped", details=None)
 
     monitor = monitor_of(stand_of("paper"), before=telling(packaged), width=width)
-    way = "sudo -u svc-guard svc-guard --home /var/lib/svc-guard "
+    way = f"{sudo}svc-guard --home {home} "
     commands = monitor.page.locator(":is(#t-kill, #notices) code")
     expect(commands).to_have_text([f"{way}journal-resume --mode paper --note TEXT", f"{way}kill --reason TEXT"])
     lines = commands.locator("span").evaluate_all("words => words.map((word) => word.offsetHeight / parseFloat(getComputedStyle(word).fontSize))")
-    assert len(lines) == 11 + 9 and all(height < 2 for height in lines), lines
+    assert len(lines) == 2 * pieces - 2 and all(height < 2 for height in lines), lines
+    assert {text[-1] for text in commands.locator("span").all_text_contents()} >= {"/"}
+    # Nothing of it is out of sight, and what is copied is what is typed.
+    over = commands.locator("span").evaluate_all("words => words.filter((word) => word.scrollWidth > word.clientWidth).map((word) => word.textContent)")
+    assert over == [] and monitor.is_wide() <= 0, over
+    copied = commands.last.evaluate("code => { getSelection().selectAllChildren(code); return getSelection().toString(); }")
+    assert copied == f"{way}kill --reason TEXT" or copied == f"{way}journal-resume --mode paper --note TEXT"
 
 
 def test_a_reason_is_no_command(stand_of, monitor_of):

@@ -64,6 +64,38 @@ def test_the_result_in_percent_is_of_the_entry(busy, monitor_of):
     assert [row[4] for row in rows] == ["1,310.55 · 0.8%", "9.8 · 2.0%"]
 
 
+def test_what_no_stop_bounds_is_no_risk_that_is_known(busy, monitor_of):
+    """A position that is bare, or bare in part, may lose more than what is reckoned for it; so may all of them together."""
+    covered = {"ETH": "0"}
+
+    def bare(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            for position in told["positions"]:
+                position["risk"] = "25"
+                position["covered_size"] = covered.get(position["coin"], position["size"])
+            route.fulfill(response=answer, json=told)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(busy, before=bare)
+    risks = lambda: {row[0]: row[9] for row in monitor.table("positions")}  # noqa: E731
+    cell = monitor.page.locator("#positions tbody tr", has_text="ETH").locator("td[data-name=Risk]")
+    whole = monitor.page.locator("#positions tfoot td[data-name=Risk]")
+    for part in ("0", "0.5"):
+        covered["ETH"] = part
+        expect(cell).to_have_text("≥ 25.00")
+        expect(cell).to_have_attribute("data-tone", "warn")
+        expect(cell).to_have_attribute("title", "25; stops do not cover all of it: more may be lost")
+        expect(whole).to_have_text("≥ 50.00")
+        assert risks()["BTC"] == "25.00"
+    covered.clear()
+    expect(cell).to_have_text("25.00")
+    expect(cell).not_to_have_attribute("data-tone", "warn")
+    expect(whole).to_have_text("50.00")
+
+
 def test_what_is_not_known_of_a_position_is_no_zero(stand_of, monitor_of):
     """A position of before the guard's book, at a venue that counts no funding, or a guard of before these were told."""
     stand = stand_of()

@@ -70,6 +70,11 @@ def test_each_row_says_how_old_it_is(stand_of, monitor_of):
     told = until("an age", lambda: (text := monitor.rows("started").locator(".when").evaluate(age)) != "none" and text)
     assert re.fullmatch(r'"\d+(\.\d)? (s|min) ago"', told), told
     until("it to grow", lambda: monitor.rows("started").locator(".when").evaluate(age) != told)
+    # So it does while the guard is lost.
+    stand.guard.end()
+    expect(monitor.page.locator("#lost")).to_be_visible()
+    told = monitor.rows("started").locator(".when").evaluate(age)
+    until("it to grow", lambda: monitor.rows("started").locator(".when").evaluate(age) != told)
     # It is no part of what is looked for.
     monitor.page.locator("#filter").fill("ago")
     expect(monitor.page.locator("#no-stream")).to_contain_text("None of the")

@@ -212,10 +212,43 @@ fn a_kill_in_another_home_names_the_one_with_a_guard() {
     let done = kill.env("HOME", other.path()).output().unwrap();
     let said = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(1), "{said}");
-    let right =
-        format!("`svc-guard --home {} kill --reason TEXT` kills that one", other.path().join(".svc-guard").display());
+    let right = format!(
+        "`svc-guard --home {} kill --reason 'oh no'` kills that one",
+        other.path().join(".svc-guard").display()
+    );
     assert!(said.contains("no guard runs on this home") && said.contains(&right), "{said}");
     assert_eq!(stand.status()["killed"], Value::Null);
+}
+
+/// A machine with a guard on paper in the default home and one that sends in another: who kills without naming a home hears
+/// whose guard is killed, and that the other one goes on.
+#[test]
+fn a_kill_names_its_guard_and_the_one_that_goes_on() {
+    let (paper, other) = (Stand::up(Mode::Paper, ""), Stand::up(Mode::Testnet, ""));
+    let user = tempfile::tempdir().unwrap();
+    let (own, second) = (user.path().join(".svc-guard"), user.path().join(".svc-guard-testnet"));
+    std::os::unix::fs::symlink(paper.home(), &own).unwrap();
+    std::os::unix::fs::symlink(other.home(), &second).unwrap();
+    let kill = |home: Option<&std::path::Path>, reason: &str| {
+        let mut kill = command(home.unwrap_or(&own), &["kill", "--reason", reason]);
+        let done = kill.env("HOME", user.path()).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stdout).unwrap())
+    };
+    let goes_on = "runs too and is NOT killed: `svc-guard --home";
+    let (code, said) = kill(None, "it's wrong");
+    let whose = |mode: &str, stand: &Stand, home: &std::path::Path| {
+        let account = stand.status()["account"].as_str().unwrap().to_owned();
+        format!("This is the {mode} guard of account {account}, home {}\n", home.display())
+    };
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&whose("paper", &paper, &own)), "{said}");
+    let line = format!("the guard of {0} {goes_on} {0} kill --reason 'it'\\''s wrong'`\n", second.display());
+    assert!(said.ends_with(&line), "{said}");
+    assert_eq!(other.status()["killed"], Value::Null);
+    // One that is killed already does not go on.
+    let (code, said) = kill(Some(&second), "that one");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&whose("testnet", &other, &second)) && !said.contains(goes_on), "{said}");
 }
 
 /// A home on which nothing runs, and whose config names the address at which another home's guard answers: who kills there, or
@@ -242,7 +275,7 @@ fn a_guard_of_another_home_is_named_as_such() {
     assert!(said.contains(&format!("is the guard of {home}; `svc-guard --home {home} health`")), "{said}");
     let (code, said) = asked(&["kill", "--reason", "enough"]);
     assert_eq!(code, Some(1), "{said}");
-    let way = format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one");
+    let way = format!("A guard runs on {home}: `svc-guard --home {home} kill --reason enough` kills that one");
     assert!(said.contains(&way), "{said}");
     assert_eq!(stand.status()["killed"], Value::Null);
     // Who names the address means that one; and the guard's own home is well.

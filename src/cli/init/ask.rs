@@ -212,7 +212,9 @@ impl Interview<'_> {
         }
         self.terminal.say("\nThe venue counts requests by machine. With N guards on this machine each takes 1/N.\n")?;
         let before = self.config().ip_share.to_string();
-        let read = |answer: &str| IpShare::parse(answer).map_err(|error| error.to_string());
+        let read = |answer: &str| {
+            IpShare::parse(answer).map_err(|error| format!("{error}: try {}", IpShare::likely(answer, None)))
+        };
         self.answered.ip_share = Some(self.terminal.ask_for("Share", Some(&before), read)?);
         Ok(true)
     }

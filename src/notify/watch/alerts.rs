@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::status::is_halted_by;
 use super::{Watch, alert_words};
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown};
@@ -18,6 +19,8 @@ const MOST_CODES: usize = 128;
 const MORE: &str = "alerts_more";
 /// Of those beyond, so many are named.
 const MOST_NAMED: usize = 5;
+/// Behind a rule's name: the alert that its limit is near.
+const NEAR: &str = "_near";
 /// Notices of the status that last and are no alerts of it.
 const NO_ALERTS: [&str; 2] = ["weight_spent", MORE];
 
@@ -38,8 +41,11 @@ impl Watch {
             standing.extend(self.told_apart(alerts).into_iter().map(|notice| (notice.topic(), notice)));
         }
         let gone = self.open.iter().filter(|(topic, notice)| is_alert(notice) && !standing.contains_key(*topic));
-        let gone: Vec<String> = gone.map(|(topic, _)| topic.clone()).collect();
-        gone.iter().for_each(|topic| self.end(topic, status.at_ms));
+        let gone: Vec<(String, String)> = gone.map(|(topic, notice)| (topic.clone(), notice.code.clone())).collect();
+        for (topic, code) in gone {
+            let near = code.strip_suffix(NEAR);
+            self.end_as(&topic, status.at_ms, near.is_some_and(|rule| is_halted_by(&status.risk.state, rule)));
+        }
         self.begin_alerts(standing, status.at_ms);
     }
 

@@ -95,7 +95,8 @@ impl Watch {
     }
 
     fn tell(&mut self, notice: Notice) {
-        if !notice.is_good() {
+        // What is over counted when it began.
+        if notice.turn != Turn::Over && !notice.is_good() {
             self.counts.told(notice.severity);
         }
         self.made.push(notice);
@@ -117,12 +118,18 @@ impl Watch {
 
     /// Tells that something is over, if it was known to last.
     fn end(&mut self, topic: &str, now_ms: u64) {
+        self.end_as(topic, now_ms, false);
+    }
+
+    /// The same; where a halt fired in the place of a loss near its limit, that is no good news.
+    fn end_as(&mut self, topic: &str, now_ms: u64, is_halted: bool) {
         let Some(began) = self.open.remove(topic) else { return };
+        let (word, why) = if is_halted { ("A halt fired", ", until a halt fired in its place") } else { ("Over", "") };
         let lasted = span(now_ms.saturating_sub(began.at_ms));
-        let happened = format!("It began at {} and lasted {lasted}.", utc(began.at_ms));
-        let title = format!("Over: {}", began.title);
-        let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, title, ..began }.words(happened, "", "");
-        self.tell(over);
+        let happened = format!("It began at {} and lasted {lasted}{why}.", utc(began.at_ms));
+        let title = format!("{word}: {}", began.title);
+        let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, title, is_worse: is_halted, ..began };
+        self.tell(over.words(happened, "", ""));
     }
 
     /// Whether something is known to last.

@@ -172,6 +172,6 @@ impl Watch {
 }
 
 /// Whether the halt of this rule's limit lasts in this state of the risk: then nothing is near any more.
-fn is_halted_by(state: &str, rule: &str) -> bool {
+pub(super) fn is_halted_by(state: &str, rule: &str) -> bool {
     rule == "daily_loss" && state != "active" || rule == "drawdown" && state == "stopped"
 }

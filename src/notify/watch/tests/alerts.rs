@@ -28,6 +28,38 @@ fn an_alert_begins_and_ends_each_position_by_itself() {
     assert_eq!(notices[1].happened, "<b>x</b> second");
 }
 
+/// A loss near its limit ends with its halt too: nobody must read there that it went well.
+#[test]
+fn a_loss_whose_halt_fired_is_no_good_news() {
+    for (rule, title, halt) in [
+        ("daily_loss", "Daily loss over 60% of its limit", "halted_for_day"),
+        ("daily_loss", "Daily loss over 60% of its limit", "stopped"),
+        ("drawdown", "Drawdown over 60% of its limit", "stopped"),
+    ] {
+        let code = format!("{rule}_near");
+        let near = json!([{"code": code, "text": "it is over 60% of its limit", "since_ms": NOW - 5_000}]);
+        let mut watch = watch();
+        watch.status(&status(json!({"alerts": near})));
+        event(&mut watch, 1, json!({"kind": "risk", "state": halt}));
+        watch.take();
+        watch.status(&status(json!({"at_ms": NOW + 5_000, "risk": {"state": halt}})));
+        let ends = watch.take();
+        let ended = ends.iter().find(|notice| notice.code == code).unwrap();
+        assert_eq!(
+            (ended.turn, ended.weight(), ended.title.clone()),
+            (Turn::Over, "warning", format!("A halt fired: {title}"))
+        );
+        assert!(ended.happened.ends_with("lasted 10 s, until a halt fired in its place."), "{}", ended.happened);
+        // Where it goes back by itself it is over, as ever.
+        let mut watch = self::watch();
+        watch.status(&status(json!({"alerts": near})));
+        watch.take();
+        watch.status(&status(json!({"at_ms": NOW + 5_000})));
+        let ends = watch.take();
+        assert_eq!((ends[0].weight(), ends[0].title.clone()), ("good", format!("Over: {title}")));
+    }
+}
+
 /// Two of one code stand beside each other: of two markets, of none, or by one and the same name.
 #[test]
 fn each_alert_of_a_code_is_told_and_so_is_its_end() {

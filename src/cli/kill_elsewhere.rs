@@ -1,0 +1,91 @@
+//! The other guards of this machine, for whoever kills: a switch acts on one home alone, and who named none may have meant
+//! another one, or all of them.
+
+use std::path::{Path, PathBuf};
+
+use super::kill_told::is_same;
+use crate::base::kill_file::KillFile;
+use crate::base::kill_watch::KillWatch;
+use crate::base::shell::{place, word};
+use crate::home::{Home, SERVICE_HOME, system_home};
+
+/// Most folders that are looked into beside a home.
+const MOST_BESIDE: usize = 1000;
+
+/// A home on which a guard runs, and whether its switch is pulled.
+pub(super) type Other = (PathBuf, bool);
+
+/// The kill file in a folder, if that is a home.
+fn kill_file(dir: &Path) -> KillFile {
+    KillFile::new(dir.join("kill"))
+}
+
+/// Homes of running guards that a person may have meant: of the one that answers where this home's would, the installed services',
+/// this user's own, and those that stand beside this one or that one.
+pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
+    // Where that folder cannot be looked into it may be right; where nothing runs on it, it is none of this machine's.
+    let answering = answering.filter(|dir| KillWatch::is_watched(&kill_file(dir)) != Some(false));
+    let guards = Path::new(SERVICE_HOME).join("guards");
+    let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());
+    let personal = system_home();
+    let inside = |parent: &Path| folders(parent, personal.as_deref());
+    let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(inside);
+    let likely = [PathBuf::from(SERVICE_HOME)].into_iter().chain(inside(&guards)).chain(own.clone()).chain(near);
+    let watched = likely.filter(|dir| KillWatch::is_watched(&kill_file(dir)) == Some(true));
+    let mut others: Vec<Other> = Vec::new();
+    for dir in answering.into_iter().chain(watched) {
+        let file = kill_file(&dir);
+        let is_known = |known: &Path| is_same(kill_file(known).path(), file.path());
+        if !is_known(home.dir()) && !others.iter().any(|(other, _)| is_known(other)) {
+            others.push((dir, file.is_pulled().unwrap_or(false)));
+        }
+    }
+    others
+}
+
+/// What may be a home in a folder. A person's own one may be large, and other machines' folders may be mounted in it, which hang:
+/// there a home goes by its name.
+fn folders(parent: &Path, personal: Option<&Path>) -> Vec<PathBuf> {
+    let is_likely = |dir: &PathBuf| {
+        personal != Some(parent) || dir.file_name().is_some_and(|name| name.to_string_lossy().contains("guard"))
+    };
+    let found = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let mut dirs: Vec<PathBuf> = found.map(|entry| entry.path()).filter(is_likely).take(MOST_BESIDE).collect();
+    dirs.sort();
+    dirs
+}
+
+/// A line for each guard that goes on, with the command that kills it for the same reason.
+pub(super) fn not_killed(others: &[Other], reason: &str) -> String {
+    let alive = others.iter().filter(|(_, is_pulled)| !is_pulled);
+    let line =
+        |dir: &PathBuf| format!("the guard of {} runs too and is NOT killed: `{}`\n", place(dir), command(dir, reason));
+    alive.map(|(dir, _)| line(dir)).collect()
+}
+
+/// The command that kills the guard of a home.
+pub(super) fn command(home: &Path, reason: &str) -> String {
+    format!("svc-guard --home {} kill --reason {}", word(home), word(reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_person_s_own_folder_a_home_goes_by_its_name() {
+        let user = tempfile::tempdir().unwrap();
+        let [own, other] = [".svc-guard-testnet", "mounted"].map(|name| user.path().join(name));
+        [&own, &other].iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+        assert_eq!(folders(user.path(), Some(user.path())), std::slice::from_ref(&own));
+        assert_eq!(folders(user.path(), Some(&other)), [own, other]);
+    }
+
+    #[test]
+    fn each_guard_that_goes_on_is_named_with_its_command() {
+        let others = [("/a".into(), true), ("/my home".into(), false)];
+        let said = "the guard of /my home runs too and is NOT killed: `svc-guard --home '/my home' kill --reason 'it'\\''s wrong'`\n";
+        assert_eq!(not_killed(&others, "it's wrong"), said);
+        assert_eq!(not_killed(&others[..1], "x"), "");
+    }
+}
