@@ -31,12 +31,17 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
     let limit_px = market.round_price(limit_px, side.losing_direction());
     // A price that rounds to nothing has no tick below it.
     let limit_px = if market.is_price(limit_px) { limit_px } else { market.round_price(px, Toward::Up) };
+    let size = szi.abs().max(told);
+    // Whoever closes bit by bit must not have each close of the rest be larger than that, where the venue refuses those.
+    let is_oversized = guard.watch.retry(asset).is_some_and(|retry| retry.is_oversized);
+    let closed = if is_oversized { guard.sent.being_closed(asset, side) } else { Decimal::ZERO };
+    let left = size.saturating_sub(closed);
     let kind = OrderKind::Limit(Tif::Ioc);
     Some(Order {
         asset,
         is_buy: side.closing().is_buy(),
         limit_px,
-        size: szi.abs().max(told),
+        size: if left > Decimal::ZERO { left } else { size },
         reduce_only: true,
         kind,
         cloid: None,

@@ -37,4 +37,5 @@ pub(crate) mod shutdown;
 pub(crate) mod signer;
 pub(crate) mod step_context;
 pub(crate) mod supervise;
+pub(crate) mod uncovering;
 pub(crate) mod untold;

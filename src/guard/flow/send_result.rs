@@ -6,6 +6,7 @@ use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
     guard_actions, leverage_setting, regroup, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
+    uncovering,
 };
 use crate::guard::input::SendOutcome;
 use crate::guard::judge::{cancel, stop_loosened};
@@ -52,8 +53,10 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
         SendResult::NotSent(code, text) => on_not_sent(step, &mut intent, ended, *code, text),
         SendResult::Unknown(text) => on_no_answer(step, &mut intent, ended, text),
     };
-    let is_own = role == Role::Guard;
-    let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
+    let planned = intent.actions.get(index);
+    let may_uncover = planned.is_some_and(|planned| uncovering::may_uncover(&planned.action, &result));
+    let is_pressing = role == Role::Guard || may_uncover;
+    let reads = if is_pressing { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
     step.effects.immediate.extend(reads.map(Command::Read));
     let next = next.filter(|_| is_recorded);
     let next = skip_cancelled(step, &intent, seq, next);

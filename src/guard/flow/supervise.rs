@@ -89,6 +89,8 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         let Guard { sent, view, .. } = &mut *step.guard;
+        let is_plain = |(asset, change): &(&u32, &Decimal)| sent.is_told_whole(read, **asset, **change);
+        let plain: BTreeSet<u32> = changes.iter().filter(is_plain).map(|(asset, _)| *asset).collect();
         sent.on_account_read(read, view, &changes);
         discrepancies::on_account_read(step, read);
         feed::on_account_read(step, &changes);
@@ -104,7 +106,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
         if step.guard.must_be_flat() && held_markets(step.guard).any(|asset| !held.contains(&asset)) {
             step.guard.watch.flatten.twaps.look_again();
         }
-        on_positions_changed(step, &changes);
+        on_positions_changed(step, &changes, &plain);
     }
 }
 
@@ -145,20 +147,26 @@ pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
     guard.allowance.on_read(left, unanswered);
 }
 
-/// Takes note of positions that a read showed changed, and by how much, signed.
-fn on_positions_changed(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
+/// Takes note of positions that a read showed changed, and by how much, signed; of those that are `plain` the venue had told all that
+/// moved them, and no stop can have gone with that.
+fn on_positions_changed(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>, plain: &BTreeSet<u32>) {
     if !changes.is_empty() {
         // What the first read of a life shows was held before: what the last life read tells whether it has changed.
         if step.guard.risk.last_life.is_none() {
             step.guard.risk.traded(step.now_ms);
         }
-        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+        let is_plain = changes.keys().all(|asset| plain.contains(asset));
+        step.effects.immediate.push(Command::Read(if is_plain { Read::Orders } else { Read::OrdersNow }));
     }
     for (asset, change) in changes {
         let held = step.guard.view.position(*asset);
-        step.guard.watch.on_position_changed(*asset, held.saturating_sub(*change), held);
+        let before = held.saturating_sub(*change);
+        step.guard.watch.on_position_changed(*asset, before, held);
+        // What only became less by what was told leaves the question open that was asked before.
+        if !(plain.contains(asset) && held.abs() < before.abs()) {
+            step.guard.watch.changed_ms.insert(*asset, step.now_ms);
+        }
     }
-    step.guard.watch.changed_ms.extend(changes.keys().map(|asset| (*asset, step.now_ms)));
     let view = &step.guard.view;
     let is_held = |asset: &u32| !view.position(*asset).is_zero();
     step.guard.watch.changed_ms.retain(|asset, _| is_held(asset));

@@ -40,4 +40,5 @@ pub(crate) mod size_limit;
 pub(crate) mod stop;
 pub(crate) mod stop_loosened;
 pub(crate) mod throttle;
+mod unequal_siblings;
 pub(crate) mod veto;

@@ -16,7 +16,7 @@ use super::order_unknown::Replaced;
 use super::plan::{Part, Plan};
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, guard_order, order_unknown, reserved_cloid, single_use_cloid, stop_loosened};
+use super::{admission, guard_order, order_unknown, reserved_cloid, single_use_cloid, stop_loosened, unequal_siblings};
 use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
@@ -100,6 +100,7 @@ impl<'a> Batch<'a> {
         }
         for old in order_unknown::named(guard, modify.target) {
             stop_loosened::check(guard, &mut self.context.exposure, old, &modify.order)?;
+            unequal_siblings::check_modify(guard, &self.modifies, old, &modify.order)?;
         }
         Ok(replaced)
     }

@@ -19,6 +19,7 @@ use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
 use super::{
     admission, nothing_to_reduce, redundant_stops, requested_stops, reserved_cloid, single_use_cloid, stop_loosened,
+    unequal_siblings,
 };
 use crate::base::address::Address;
 use crate::guard::code::Code;
@@ -73,6 +74,7 @@ impl<'a> Batch<'a> {
                 .and_then(|()| single_use_cloid::check_order(guard, client, order))
                 .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
                 .and_then(|()| stop_loosened::check_child(action, place))
+                .and_then(|()| unequal_siblings::check_child(action, place))
                 .err()
         });
         let mut refused: Refused = refused.collect();

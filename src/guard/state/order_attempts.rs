@@ -62,6 +62,8 @@ pub(crate) struct RetryState {
     pub(crate) closing: bool,
     /// Closes tried so far: each goes further from the price.
     pub(crate) closes: usize,
+    /// The last close was refused for more than is held: others close meanwhile, and no read shows it yet.
+    pub(crate) is_oversized: bool,
     /// Nothing is tried before this.
     pub(crate) not_before_ms: u64,
     /// The venue's refusal or silence is why.
@@ -194,6 +196,7 @@ impl RetryState {
             return;
         }
         self.closes = self.closes.saturating_add(1);
+        self.is_oversized = matches!(outcome, AttemptResult::Refused(text) if is_nothing_held(text));
         self.no_room_ms = self.no_room_ms.filter(|_| self.is_rebuffed);
         if *outcome == AttemptResult::NoRoom {
             self.want_room(now_ms);

@@ -320,3 +320,25 @@ fn the_stop_of_an_entry_that_may_have_filled_stays() {
         assert!(doomed == [3] || later.contains(&json!(3)), "{rests} {is_read_since}: it goes last, {later:?}");
     }
 }
+
+/// Who closes bit by bit has the close of all be larger than what is left: where the venue refuses that, the next one leaves out what is
+/// being closed.
+#[test]
+fn a_close_that_was_refused_as_too_large_leaves_out_what_others_close() {
+    for (text, expected) in
+        [("Reduce only order would increase position.", "0.9"), ("Order could not immediately match", "1")]
+    {
+        let mut desk = Desk::live();
+        desk.hold("ETH", dec!(1));
+        desk.show(vec![open_stop("ETH", "A", "1960", "1", 1)]);
+        let told = flatten(&desk.step(kill()));
+        desk.now += 50;
+        desk.answer(told["seq"].as_u64().unwrap(), 0, statuses(json!([{"error": text}])));
+        desk.order(with(close(ETH, false, "1990", "0.1"), "/t/limit/tif", json!("Ioc"))).reduces();
+        let size = (0..20).find_map(|_| {
+            let again = of_kind(&look(&mut desk, 200), "intent");
+            again.iter().find_map(|event| Some(event["action"]["orders"].get(0)?["s"].clone()))
+        });
+        assert_eq!(size, Some(json!(expected)), "{text}");
+    }
+}

@@ -62,6 +62,7 @@ mod once;
 mod opened_anew;
 mod over_limit;
 mod paper;
+mod pressing_reads;
 mod properties;
 mod protecting;
 mod purses;

@@ -220,3 +220,45 @@ fn a_modify_by_an_id_that_two_orders_carry_is_judged_against_each() {
     desk.ask(json!({"type": "modify", "oid": cloid(5), "order": order})).vetoed("stop_loosened");
     desk.ask(json!({"type": "modify", "oid": 7, "order": order})).reduces();
 }
+
+/// Two triggers of one size may be of one group, of which the venue takes one away when the other fills.
+#[test]
+fn no_child_is_made_unequal_to_a_stop_beside_it() {
+    let profit = |size: &str| with(stop(ETH, false, "2100", size), "/t/trigger/tpsl", json!("tp"));
+    let beside = |size: &str| {
+        let mut order = open_stop("ETH", "A", "2100", size, 2);
+        order.order_type = "Take Profit Market".to_owned();
+        order
+    };
+    for (held_size, new, other, refused) in [
+        ("2", "1.9999", "2", true),
+        ("2", "2", "2", false),
+        ("2", "2.5", "2", false),
+        // What the small one closes is all that is held.
+        ("1.9", "1.9", "2", false),
+        ("1.9", "1.8999", "2", true),
+        ("2", "1", "1.9", false),
+    ] {
+        let mut desk = held(held_size.parse().unwrap(), vec![open_stop("ETH", "A", "1970", other, 1), beside("2")]);
+        let decided = desk.ask(modify(2, profit(new)));
+        assert_eq!(decided.code() == "stop_loosened", refused, "{held_size} {new} {other}: {}", decided.event);
+    }
+    // A stop that grows beyond what stands beside it; both may change together.
+    let mut desk =
+        held(dec!(2), vec![open_stop("ETH", "A", "1970", "1", 1), beside("1"), open_stop("ETH", "A", "1960", "2", 3)]);
+    desk.ask(modify(1, stop(ETH, false, "1970", "2"))).vetoed("stop_loosened");
+    desk.ask(batch(vec![(1, stop(ETH, false, "1970", "2")), (2, profit("2"))])).is("allow", "reduces");
+}
+
+#[test]
+fn a_stop_of_a_group_is_no_larger_than_its_siblings() {
+    let profit = with(stop(ETH, false, "2100", "0.1"), "/t/trigger/tpsl", json!("tp"));
+    let group = |size: &str, children: &[Value]| {
+        let orders: Vec<Value> = [buy(ETH, "2000", size)].into_iter().chain(children.iter().cloned()).collect();
+        json!({"type": "order", "orders": orders, "grouping": "normalTpsl"})
+    };
+    let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1970", "1", 1)]);
+    desk.ask(group("0.1", &[profit.clone(), stop(ETH, false, "1970", "1.1")])).vetoed("stop_loosened");
+    assert_eq!(desk.ask(group("0.1", &[profit, stop(ETH, false, "1970", "0.1")])).event["verdict"] == "veto", false);
+    assert_eq!(desk.ask(group("0.1", &[stop(ETH, false, "1970", "1.1")])).event["verdict"] == "veto", false);
+}

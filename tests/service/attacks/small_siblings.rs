@@ -39,3 +39,48 @@ fn a_small_take_profit_comes_beside_no_stop() {
     stand.venue.price("ETH", "2501.5").unwrap();
     until("all of it to be closed", || held(&stand, "ETH").is_none().then_some(()));
 }
+
+/// The child with this id, changed to another size and trigger.
+fn changed(cloid: &str, mut child: Value, px: &str, size: &str) -> Value {
+    (child["s"], child["t"]["trigger"]["triggerPx"]) = (json!(size), json!(px));
+    json!({"type": "modify", "oid": cloid, "order": child})
+}
+
+fn named(mut order: Value, cloid: &str) -> Value {
+    order["c"] = json!(cloid);
+    order
+}
+
+const ONE: &str = "0x11111111111111111111111111111111";
+const TWO: &str = "0x22222222222222222222222222222222";
+
+/// Nor is one made small, or a stop large, where the other would be taken along.
+#[test]
+fn no_child_is_made_unequal_beside_a_stop() {
+    let profit = named(profit("2520", "3"), ONE);
+    let near = named(sell_stop("2470", "3"), TWO);
+    let far = named(sell_stop("2460", "3"), ONE);
+    for (children, change) in [
+        ([profit.clone(), near.clone()], changed(ONE, profit.clone(), "2520", "0.01")),
+        ([far.clone(), near.clone()], changed(ONE, far, "2490", "0.01")),
+    ] {
+        let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+        let entry = limit(ETH, true, "2500.5", "3");
+        let orders = json!([entry, children[0], children[1]]);
+        stand.send(&json!({"type": "order", "orders": orders, "grouping": "normalTpsl"}));
+        covered(&stand, "ETH", "3");
+        until("the refusal", || {
+            let reply = stand.send(&change);
+            (reply["guard"]["code"] == "stop_loosened").then_some(())
+        });
+        covered(&stand, "ETH", "3");
+        // A stop that grows beyond the small child that it came with.
+        let small = json!([limit(ETH, true, "2500.5", "0.1"), profit_of("0.1"), sell_stop("2480", "2.9")]);
+        let reply = stand.send(&json!({"type": "order", "orders": small, "grouping": "normalTpsl"}));
+        assert_eq!(reply["guard"]["code"], "stop_loosened", "{reply}");
+    }
+}
+
+fn profit_of(size: &str) -> Value {
+    profit("2515", size)
+}

@@ -117,7 +117,8 @@ fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool 
     let has_child = step.guard.view.orders.get(&fill.oid).is_some_and(|order| order.child_stop_px.is_some());
     if has_child || is_expected(step.guard, asset, fill) {
         step.guard.sent.note_fill(fill.oid);
-        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+        // What can have lost its stop its own answer tells, or the account.
+        step.effects.immediate.push(Command::Read(if has_child { Read::OrdersNow } else { Read::Orders }));
         return false;
     }
     let now = step.guard.moment(step.now_ms);

@@ -8,6 +8,7 @@ use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
 use crate::venue::info::OpenOrder;
+use crate::venue::side::PositionSide;
 use crate::venue::stream::events::OrderUpdate;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -35,11 +36,20 @@ pub(super) fn on_updates(step: &mut Step<'_>, updates: &[OrderUpdate]) {
         if let Some(asset) = cover {
             // What is left, and at which price, the next read of the account tells.
             step.guard.watch.gone_ms.insert(asset, step.now_ms);
-            step.effects.immediate.extend([Read::AccountNow, Read::OrdersNow].map(Command::Read));
+            let orders = if ends(step.guard, asset) { Read::Orders } else { Read::OrdersNow };
+            step.effects.immediate.extend([Read::AccountNow, orders].map(Command::Read));
         } else if !is_known && is_quiet(step.guard) {
             step.effects.immediate.push(Command::Read(Read::Orders));
         }
     }
+}
+
+/// Whether all that was read to be held of a market is being closed, or was: its stops go with it, and there is nothing to cover.
+fn ends(guard: &Guard, asset: u32) -> bool {
+    let held = guard.view.position(asset);
+    PositionSide::of(held).is_none_or(|side| {
+        guard.sent.being_closed(asset, side) >= side.held(held) && guard.sent.may_have_filled(asset, side).is_zero()
+    })
 }
 
 fn covers(guard: &Guard, order: &Resting) -> bool {

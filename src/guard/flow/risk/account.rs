@@ -122,10 +122,11 @@ fn take_cash(step: &mut Step<'_>, cash: Cash) {
         risk.unproven.moved(before, &cash);
     }
     // A position closed and opened anew between two reads, at one price, looks as before: its stops may be gone with it.
-    // Only where the equity and what is held come from one answer.
+    // Only where the equity and what is held come from one answer. What the guard sent itself is looked after by its answers.
     let is_one = risk.mode == Some(AccountMode::Standard);
-    if is_one && risk.cash.as_ref().is_some_and(|before| cash.moved_unseen(before)) && !cash.is_flat() {
-        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+    if is_one && let Some(before) = risk.cash.as_ref().filter(|before| cash.moved_unseen(before) && !cash.is_flat()) {
+        let is_heard_of = risk.traded_ms.is_some_and(|traded_ms| traded_ms >= before.begun_ms);
+        step.effects.immediate.push(Command::Read(if is_heard_of { Read::Orders } else { Read::OrdersNow }));
     }
     risk.cash_before = risk.cash.replace(cash);
     ledger::take_proven(step);

@@ -62,6 +62,14 @@ impl SentOrders {
         closes.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown().abs()))
     }
 
+    /// How much of one side is being closed by what can only reduce and does not rest, or was, as far as no read of the account has
+    /// shown it.
+    pub(crate) fn being_closed(&self, asset: u32, side: PositionSide) -> Decimal {
+        let closes = self.orders.iter().filter(|order| is_close_of(order, (asset, side)));
+        let closes = closes.filter(|order| may_have(order, asset, side.closing()));
+        closes.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved().abs()))
+    }
+
     /// Whether all that is held on one side may have been closed since it was read, and some of it opened anew: the venue
     /// takes the stops of a side that ends away, and no read has shown that.
     pub(crate) fn may_have_turned(&self, asset: u32, side: PositionSide, held: Decimal) -> bool {

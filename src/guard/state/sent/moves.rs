@@ -215,6 +215,13 @@ impl SentOrders {
             || self.gone.iter().any(|gone| is_it(None, (gone.asset, gone.size > Decimal::ZERO)))
     }
 
+    /// Whether a move of a position is just what the venue told of orders that can only close, or that filled whole: none of it can have
+    /// taken along what covers the rest.
+    pub(crate) fn is_told_whole(&self, read: Moment, asset: u32, change: Decimal) -> bool {
+        let told = self.told_before(read, asset).filter(|order| order.reduce_only || order.told() >= order.size);
+        told.fold(change, |rest, order| rest.saturating_sub(order.unmoved())).is_zero()
+    }
+
     /// What the venue told to have filled in a market, in answers that this read is not older than.
     pub(super) fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> + Clone {
         self.orders.iter().filter(move |order| order.asset == asset && order.is_told_before(read))
