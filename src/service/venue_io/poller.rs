@@ -15,6 +15,7 @@ use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, Listed, ReadFor, VenueReader};
 use crate::base::clock::{now_ms, steady_ms};
+use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{AlertCode, Input, Read};
@@ -223,7 +224,7 @@ impl Poller {
     fn mode_surely(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), ReadError> {
         let (mut mode, mut begun_ms) = self.beside.mode(read_for)?;
         for _ in 0..LOOKS {
-            if !mode.as_ref().is_ok_and(|mode| self.board.is_news(*mode)) {
+            if !mode.as_ref().is_ok_and(|mode| self.board.is_news(*mode)) || self.is_scarce() {
                 return Ok((mode, begun_ms));
             }
             let before = mode;
@@ -233,6 +234,11 @@ impl Poller {
             }
         }
         Err(ReadError::Failed("the answers differ from one another".to_owned()))
+    }
+
+    /// Whether earlier starts have spent so much of the minute that nothing is asked twice: the rest is for what is held.
+    fn is_scarce(&self) -> bool {
+        self.beside.venue.left_of_address() < IP_BUDGET / 2
     }
 
     /// What is held is read, covered and closed although nobody knows the mode yet.
@@ -272,7 +278,8 @@ impl Poller {
         let mut known =
             if self.board.is_known(Task::Universe) { return Ok((universe, listed)) } else { self.carried.listed() };
         for _ in 0..LOOKS {
-            if known.is_some_and(|known| known.contradicted_by(&universe).is_none()) || is_overtaken() {
+            let is_borne_out = known.is_some_and(|known| known.contradicted_by(&universe).is_none());
+            if is_borne_out || self.is_scarce() || is_overtaken() {
                 return Ok((universe, listed));
             }
             let again = self.beside.universe(read_for, is_late, &is_overtaken)?;
