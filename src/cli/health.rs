@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::configured::{configured, running};
-use super::kill_told::{is_same, kill_file_at};
+use super::kill_elsewhere::is_same;
+use super::kill_told::kill_file_at;
 use super::reached::USUAL;
 use super::refusal::Refusal;
 use super::{environment, local_http, start};

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::kill_told::is_same;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::shell::{place, word};
@@ -66,6 +65,12 @@ pub(super) fn not_killed(others: &[Other], reason: &str) -> String {
 /// The command that kills the guard of a home.
 pub(super) fn command(home: &Path, reason: &str) -> String {
     format!("svc-guard --home {} kill --reason {}", word(home), word(reason))
+}
+
+/// Whether two names mean one place, whatever links lead there.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
 
 #[cfg(test)]

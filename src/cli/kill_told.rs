@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::kill_elsewhere::is_same;
 use super::reached::USUAL;
 use super::{environment, local_http};
 use crate::base::moment::iso;
@@ -140,12 +141,6 @@ pub(super) fn kill_file_at(url: &str) -> Option<PathBuf> {
 fn asked(url: &str) -> Result<Status, String> {
     let (code, body) = local_http::get(&format!("{url}/guard/status"), PATIENCE, MAX_STATUS)?;
     serde_json::from_slice::<Status>(&body).map_err(|_| format!("status {code}, and no guard's answer"))
-}
-
-/// Whether two names mean one place, whatever links lead there.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
-    one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
 
 /// How many positions are held: those that the guard lists, and those in markets that it does not know, of each of which an

@@ -71,6 +71,12 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
     }
 }
 
+/// Whether an earlier life found out whom actions are for: without that nothing can be sent.
+pub(super) fn is_role_known(opened: &Opened) -> bool {
+    let mut records = opened.risk.iter().filter_map(|line| RiskRecord::parse(line));
+    records.any(|record| matches!(record, RiskRecord::Role(_)))
+}
+
 fn last_checkpoint(risk: &[String]) -> Option<Checkpoint> {
     risk.iter().rev().find_map(|line| match RiskRecord::parse(line)? {
         RiskRecord::Checkpoint(checkpoint) => Some(*checkpoint),

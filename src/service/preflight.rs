@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::run::is_role_known;
+use super::bootstrap::is_role_known;
 use super::venue_io::api_wallet_check::{self, NotTheAgent, Owner};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::base::address::Address;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, bounded, select};
 use signal_hook::iterator::Signals;
 
-use super::bootstrap::{intervals, restored_guard};
+use super::bootstrap::{intervals, is_role_known, restored_guard};
 use super::decision_loop::DecisionLoop;
 use super::decision_loop::backlog::Backlog;
 use super::message::Message;
@@ -31,8 +31,7 @@ use crate::base::address::Address;
 use crate::base::log_line::Reader;
 use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
-use crate::journal::{History, Journal, Opened};
-use crate::record::risk_record::RiskRecord;
+use crate::journal::{History, Journal};
 use crate::venue::client::Client;
 
 /// How long requests at work may take once the shutdown has begun.
@@ -120,12 +119,6 @@ impl PreflightedService {
 fn recorded_owner(config: &Config, api_wallet: Option<&ApiWallet>) -> Option<Address> {
     let is_named = api_wallet.is_some_and(|wallet| config.api_wallet == Some(wallet.key.address()));
     config.api_wallet_owner.filter(|_| is_named)
-}
-
-/// Whether an earlier life found out whom actions are for: without that nothing can be sent.
-pub(super) fn is_role_known(opened: &Opened) -> bool {
-    let mut records = opened.risk.iter().filter_map(|line| RiskRecord::parse(line));
-    records.any(|record| matches!(record, RiskRecord::Role(_)))
 }
 
 /// The parts of a service that are there once the journal's thread is.

@@ -259,6 +259,6 @@ fn a_stop_of_a_group_is_no_larger_than_its_siblings() {
     };
     let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1970", "1", 1)]);
     desk.ask(group("0.1", &[profit.clone(), stop(ETH, false, "1970", "1.1")])).vetoed("stop_loosened");
-    assert_eq!(desk.ask(group("0.1", &[profit, stop(ETH, false, "1970", "0.1")])).event["verdict"] == "veto", false);
-    assert_eq!(desk.ask(group("0.1", &[stop(ETH, false, "1970", "1.1")])).event["verdict"] == "veto", false);
+    assert_ne!(desk.ask(group("0.1", &[profit, stop(ETH, false, "1970", "0.1")])).event["verdict"], "veto");
+    assert_ne!(desk.ask(group("0.1", &[stop(ETH, false, "1970", "1.1")])).event["verdict"], "veto");
 }

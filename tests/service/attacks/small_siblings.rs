@@ -61,8 +61,8 @@ fn no_child_is_made_unequal_beside_a_stop() {
     let near = named(sell_stop("2470", "3"), TWO);
     let far = named(sell_stop("2460", "3"), ONE);
     for (children, change) in [
-        ([profit.clone(), near.clone()], changed(ONE, profit.clone(), "2520", "0.01")),
-        ([far.clone(), near.clone()], changed(ONE, far, "2490", "0.01")),
+        ([profit.clone(), near.clone()], changed(ONE, profit, "2520", "0.01")),
+        ([far.clone(), near], changed(ONE, far, "2490", "0.01")),
     ] {
         let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
         let entry = limit(ETH, true, "2500.5", "3");
