@@ -22,18 +22,18 @@ fn is_met(stand: &Stand, on: &str) -> bool {
 }
 
 /// A stand whose guard begins to run, for the first time or again, beside a position.
-fn begun(is_again: bool, abstraction: &str, fault: &Value) -> Stand {
+fn begun(is_again: bool, coin: &str, abstraction: &str, fault: &Value) -> Stand {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
     stand.venue.setting("abstraction", json!(abstraction)).unwrap();
-    hold(&stand, "ETH", "0.4");
+    hold(&stand, coin, "0.4");
     if is_again {
         stand.launch();
-        covered(&stand, "ETH", "0.4");
+        covered(&stand, coin, "0.4");
         until("good health", || (stand.get("/healthz").status == 200).then_some(()));
         look_on(&stand);
         stand.kill();
         stand.forget_spent_weight();
-        hold(&stand, "ETH", "0.6");
+        hold(&stand, coin, "0.6");
     }
     stand.venue.control(fault).unwrap();
     stand.launch();
@@ -45,7 +45,7 @@ fn begun(is_again: bool, abstraction: &str, fault: &Value) -> Stand {
 fn one_wrong_answer_of_the_mode_at_a_start_sets_no_mark() {
     for is_again in [false, true] {
         let wrong = json!({"op": "fault", "on": "userAbstraction", "kind": "stranger", "times": 1});
-        let stand = begun(is_again, "unifiedAccount", &wrong);
+        let stand = begun(is_again, "ETH", "unifiedAccount", &wrong);
         until("good health", || (stand.get("/healthz").status == 200).then_some(()));
         covered(&stand, "ETH", if is_again { "0.6" } else { "0.4" });
         look_on(&stand);
@@ -61,13 +61,13 @@ fn one_wrong_answer_of_the_mode_at_a_start_sets_no_mark() {
     }
 }
 
-/// No stop goes to another market, and a kill closes what is held.
+/// No stop goes to another market, and a kill closes what is held: SOL, which is the first one and stands second in the wrong list.
 #[test]
 fn one_wrong_list_of_markets_at_a_start_sends_nothing_elsewhere() {
     for is_again in [false, true] {
         let wrong = json!({"op": "fault", "on": "metaAndAssetCtxs", "kind": "swapped", "times": 1});
-        let stand = begun(is_again, "default", &wrong);
-        covered(&stand, "ETH", if is_again { "0.6" } else { "0.4" });
+        let stand = begun(is_again, "SOL", "default", &wrong);
+        covered(&stand, "SOL", if is_again { "0.6" } else { "0.4" });
         assert!(is_met(&stand, "metaAndAssetCtxs"));
         let orders: Vec<Value> = stand
             .venue_saw()
@@ -86,7 +86,7 @@ fn one_wrong_list_of_markets_at_a_start_sends_nothing_elsewhere() {
 #[test]
 fn a_slow_word_on_a_known_wallet_is_not_waited_for() {
     let slow = json!({"op": "fault", "on": "userRole", "kind": "delay", "times": 1, "ms": 3_000});
-    let stand = begun(true, "default", &slow);
+    let stand = begun(true, "ETH", "default", &slow);
     covered(&stand, "ETH", "0.6");
     assert!(stand.log().contains("could not be asked about the API wallet"), "{}", stand.log());
 }
