@@ -9,7 +9,9 @@ use super::shell::word;
 #[must_use]
 pub fn disk_fault(error: &io::Error, path: &Path) -> Option<String> {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let folder = word(if whole.is_dir() { &whole } else { whole.parent().unwrap_or(Path::new("/")) });
+    // What was being made may be taken back by now: the folder above it tells the same.
+    let nearest = whole.ancestors().find(|folder| folder.is_dir() && folder.parent().is_some());
+    let folder = word(nearest.or(whole.parent()).unwrap_or(Path::new("/")));
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some(format!("that disk is full: make space, see `df {folder}`"))
@@ -37,6 +39,8 @@ mod tests {
         let told = |kind: io::ErrorKind| with_disk_fault(&kind.into(), &folder.path().join("file"));
         assert!(told(io::ErrorKind::StorageFull).ends_with(&format!("see `df {}`", folder.path().display())));
         assert!(told(io::ErrorKind::ReadOnlyFilesystem).contains("; root makes it writable by `mount -o remount,rw"));
+        let gone = with_disk_fault(&io::ErrorKind::StorageFull.into(), &folder.path().join("gone/again/file"));
+        assert!(gone.ends_with(&format!("see `df {}`", folder.path().display())), "{gone}");
         assert_eq!(disk_fault(&io::ErrorKind::TimedOut.into(), folder.path()), None);
     }
 }

@@ -80,7 +80,10 @@ pub(crate) fn fit_to_limits(
         return Ok(Fitted { change: Some(change), apart });
     }
     if closing.is_zero() {
-        return Err(breach.veto(format_args!("what is left is under the venue's minimum of {MIN_NOTIONAL} USDC")));
+        return Err(breach.veto(format_args!(
+            "what is left is under the venue's minimum of {MIN_NOTIONAL} USDC: cancel an entry that rests, or close a part of \
+             what is held, and ask again"
+        )));
     }
     (order.size, order.reduce_only) = (closing, true);
     if apart.is_none() {

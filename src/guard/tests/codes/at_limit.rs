@@ -39,7 +39,9 @@ pub(super) fn vetoes_under_the_minimum(code: &str, enough: (Decimal, Rules), sho
         desk.order(buy(ETH, "2000", "0.1"))
     };
     assert_eq!(ask(enough).resized().sent_order(0)["s"], "0.005");
-    ask(short).vetoed(code).says(&["minimum of 10 USDC"]);
+    ask(short)
+        .vetoed(code)
+        .says(&["minimum of 10 USDC", "cancel an entry that rests, or close a part of what is held"]);
 }
 
 /// With a short of 0.05 BTC held, an entry of 3 ETH keeps `size` of it.
