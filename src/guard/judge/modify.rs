@@ -84,6 +84,11 @@ impl<'a> Batch<'a> {
         })
     }
 
+    /// The modifies that were looked at by now and that may go.
+    fn going(&self) -> impl Iterator<Item = &Modify> {
+        self.modifies.iter().zip(&self.replaced).filter_map(|(modify, replaced)| replaced.as_ref().map(|_| modify))
+    }
+
     /// The order that a modify replaces, if it may.
     fn find_replaced(&mut self, modify: &Modify) -> Result<Replaced, Veto> {
         let guard = self.context.guard;
@@ -100,7 +105,8 @@ impl<'a> Batch<'a> {
         }
         for old in order_unknown::named(guard, modify.target) {
             stop_loosened::check(guard, &mut self.context.exposure, old, &modify.order)?;
-            unequal_siblings::check_modify(guard, &self.modifies, old, &modify.order)?;
+            let before: Vec<&Modify> = self.going().collect();
+            unequal_siblings::check_modify(guard, &before, old, &modify.order)?;
         }
         Ok(replaced)
     }

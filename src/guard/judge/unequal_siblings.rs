@@ -1,7 +1,7 @@
 //! `stop_loosened`, for what may stand beside a stop in one group: where one child of a group fills, the venue takes the others away. A
 //! small one would take the stop of nearly all of the position along.
 //!
-//! No read tells of a resting order which group it is of. Two of one size may be of one.
+//! No read tells of a resting order which group it is of ([`Siblings`](crate::guard::state::siblings::Siblings)).
 
 use super::veto::Veto;
 use crate::base::amount::to_wire;
@@ -34,38 +34,42 @@ pub(super) fn check_child(action: &OrderAction, place: usize) -> Result<(), Veto
 }
 
 /// Refuses a modify of a child that makes it smaller than a stop beside it, or a stop larger than another child, where what the smaller
-/// one closes leaves some of the position. `modifies` are those of the same request: both may change together.
-pub(super) fn check_modify(guard: &Guard, modifies: &[Modify], old: &Resting, new: &Order) -> Result<(), Veto> {
+/// one closes leaves some of the position. `before` are the modifies of the same request that stand in front of it and go.
+pub(super) fn check_modify(guard: &Guard, before: &[&Modify], old: &Resting, new: &Order) -> Result<(), Veto> {
     let is_child = |order: &Resting| order.is_trigger && order.reduce_only && !order.is_position_tpsl;
     if !is_child(old) || new.size == old.size {
         return Ok(());
     }
     let side = side_covered(old.is_buy);
     let held = guard.may_have_filled(old.asset, side).saturating_add(side.held(guard.view.position(old.asset)));
-    let is_beside = |other: &&Resting| {
-        other.oid != old.oid
-            && (other.asset, other.is_buy, other.size) == (old.asset, old.is_buy, old.size)
-            && is_child(other)
-            && new.size.min(other.size) < held
-            && (if new.size < old.size { other } else { old }).stop_px.is_some()
-    };
-    let goes_along = |other: &&Resting| {
-        let is_of = |modify: &Modify| match modify.target {
+    let size_of = |other: &Resting| {
+        let is_of = |modify: &&&Modify| match modify.target {
             Target::Oid(oid) => oid == other.oid,
             Target::Cloid(cloid) => other.cloid == Some(cloid),
         };
-        modifies.iter().any(|modify| modify.order.size == new.size && is_of(modify))
+        before.iter().find(is_of).map_or(other.size, |modify| modify.order.size)
     };
-    let other = guard.view.orders.values().filter(is_beside).find(|other| !goes_along(other));
-    other.map_or(Ok(()), |other| Err(refusal(old, new, other.size)))
+    let is_hurt = |other: &&Resting| {
+        let size = size_of(other);
+        let is_unequal = if new.size < old.size {
+            new.size < size && other.stop_px.is_some()
+        } else {
+            new.size > size && old.stop_px.is_some()
+        };
+        is_unequal && new.size.min(size) < held
+    };
+    let beside = guard.view.orders.values().filter(|other| other.oid != old.oid && is_child(other));
+    let beside = beside.filter(|other| (other.asset, other.is_buy) == (old.asset, old.is_buy));
+    let hurt = beside.filter(|other| guard.siblings.may_be(old, other)).find(is_hurt);
+    hurt.map_or(Ok(()), |other| Err(refusal(old, new, size_of(other))))
 }
 
 fn refusal(old: &Resting, new: &Order, size: Decimal) -> Veto {
     let (old, new, size) = (to_wire(old.size), to_wire(new.size), to_wire(size));
     let text = format!(
         "a child of a group may not be changed from size {old} to {new} while another of {size} stands beside it: the venue cancels \
-         one when the other fills, and the position's stop with it; change both in one request, or cancel this one and place \
-         another by itself"
+         one when the other fills, and the position's stop with it; make a take profit as large before its stop, or cancel \
+         this one and place another by itself"
     );
     Veto::new(Code::StopLoosened, text)
 }

@@ -21,6 +21,7 @@ use crate::guard::state::pending_reply::PendingReply;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
+use crate::guard::state::siblings::Siblings;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
 use crate::guard::state::unsettled::Unsettled;
@@ -73,6 +74,7 @@ pub struct Guard {
     /// Entries that wait for leverage settings to be read.
     pub(in crate::guard) parked: Vec<Parked>,
     pub(in crate::guard) client_cloids: ClientCloids,
+    pub(in crate::guard) siblings: Siblings,
     /// The vault or sub-account that actions name; `None` until it is known whether there is one.
     pub(in crate::guard) acts_for: Option<Option<Address>>,
     /// The venue refuses whatever is signed for the account.
@@ -176,6 +178,7 @@ impl Guard {
             risk: Risk::default(),
             parked: Vec::new(),
             client_cloids: ClientCloids::default(),
+            siblings: Siblings::default(),
             acts_for: None,
             unknown_signer: None,
             killed: None,

@@ -237,17 +237,59 @@ fn no_child_is_made_unequal_to_a_stop_beside_it() {
         // What the small one closes is all that is held.
         ("1.9", "1.9", "2", false),
         ("1.9", "1.8999", "2", true),
-        ("2", "1", "1.9", false),
+        // One that was made a little larger before is no other's.
+        ("2", "1", "1.9", true),
+        ("2", "1.9", "1.9", false),
     ] {
         let mut desk = held(held_size.parse().unwrap(), vec![open_stop("ETH", "A", "1970", other, 1), beside("2")]);
         let decided = desk.ask(modify(2, profit(new)));
         assert_eq!(decided.code() == "stop_loosened", refused, "{held_size} {new} {other}: {}", decided.event);
     }
-    // A stop that grows beyond what stands beside it; both may change together.
+    // A stop that grows beyond what stands beside it; what it must not outgrow may grow in front of it.
     let mut desk =
         held(dec!(2), vec![open_stop("ETH", "A", "1970", "1", 1), beside("1"), open_stop("ETH", "A", "1960", "2", 3)]);
     desk.ask(modify(1, stop(ETH, false, "1970", "2"))).vetoed("stop_loosened");
-    desk.ask(batch(vec![(1, stop(ETH, false, "1970", "2")), (2, profit("2"))])).is("allow", "reduces");
+    assert_eq!(
+        desk.ask(batch(vec![(1, stop(ETH, false, "1970", "2")), (2, profit("2"))])).forward()["modifies"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    desk.ask(batch(vec![(2, profit("2")), (1, stop(ETH, false, "1970", "2"))])).is("allow", "reduces");
+}
+
+/// What this life has sent tells which belong together: a stop by itself, or of another group, hinders nothing.
+#[test]
+fn only_what_went_together_goes_together() {
+    let named = |order: Value, number: u8| with(order, "/c", cloid(number));
+    let profit = |size: &str| with(stop(ETH, false, "2100", size), "/t/trigger/tpsl", json!("tp"));
+    let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1950", "1", 9)]);
+    let orders = json!([buy(ETH, "2000", "1"), named(profit("1"), 1), named(stop(ETH, false, "1970", "1"), 2)]);
+    assert_ne!(desk.ask(json!({"type": "order", "orders": orders, "grouping": "normalTpsl"})).event["verdict"], "veto");
+    desk.order(named(stop(ETH, false, "1960", "0.5"), 3)).reduces();
+    let open = |mut order: OpenOrder, number: u8| {
+        order.cloid = serde_json::from_value(cloid(number)).unwrap();
+        order
+    };
+    let mut target = open_stop("ETH", "A", "2100", "1", 11);
+    target.order_type = "Take Profit Market".to_owned();
+    let orders = [
+        open(target, 1),
+        open(open_stop("ETH", "A", "1970", "1", 12), 2),
+        open(open_stop("ETH", "A", "1960", "0.5", 13), 3),
+    ];
+    desk.positions.insert("ETH", dec!(2));
+    desk.now += 1_000;
+    desk.read_account(desk.now);
+    desk.show([vec![open_stop("ETH", "A", "1950", "1", 9)], orders.to_vec()].concat());
+    desk.ask(modify(12, named(stop(ETH, false, "1970", "2"), 4))).vetoed("stop_loosened");
+    desk.ask(modify(11, named(profit("2"), 5))).reduces();
+    let grown = OpenOrder { sz: dec!(2), ..desk.orders[1].clone() };
+    desk.orders[1] = open(grown, 5);
+    desk.now += 1_000;
+    desk.read_orders(desk.now);
+    desk.ask(modify(12, named(stop(ETH, false, "1970", "2"), 6))).is("allow", "reduces");
 }
 
 #[test]

@@ -238,7 +238,7 @@ impl Poller {
 
     /// Whether earlier starts have spent so much of the minute that nothing is asked twice: the rest is for what is held.
     fn is_scarce(&self) -> bool {
-        self.beside.venue.left_of_address() < IP_BUDGET / 2
+        self.beside.venue.left_of_address() < IP_BUDGET / 4 * 3
     }
 
     /// What is held is read, covered and closed although nobody knows the mode yet.

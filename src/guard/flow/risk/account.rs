@@ -28,6 +28,9 @@ const MODE_DOUBTED_MS: u64 = 30_000;
 
 const MODE_LASTS_MS: u64 = 60_000;
 
+/// Cash that moves while the account trades has the open orders read at once no sooner than this after the last time.
+const PRESSED_FOR_MS: u64 = 2_000;
+
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
     if step.guard.risk.is_mode_unread {
@@ -122,11 +125,18 @@ fn take_cash(step: &mut Step<'_>, cash: Cash) {
         risk.unproven.moved(before, &cash);
     }
     // A position closed and opened anew between two reads, at one price, looks as before: its stops may be gone with it.
-    // Only where the equity and what is held come from one answer. What the guard sent itself is looked after by its answers.
+    // Only where the equity and what is held come from one answer. What was heard of may be all that it is, and whoever trades on and
+    // on must not use up these reads.
     let is_one = risk.mode == Some(AccountMode::Standard);
     if is_one && let Some(before) = risk.cash.as_ref().filter(|before| cash.moved_unseen(before) && !cash.is_flat()) {
         let is_heard_of = risk.traded_ms.is_some_and(|traded_ms| traded_ms >= before.begun_ms);
-        step.effects.immediate.push(Command::Read(if is_heard_of { Read::Orders } else { Read::OrdersNow }));
+        let has_pressed = risk.pressed_ms.is_some_and(|at_ms| step.now_ms.saturating_sub(at_ms) < PRESSED_FOR_MS);
+        if is_heard_of && has_pressed {
+            step.effects.immediate.push(Command::Read(Read::Orders));
+        } else {
+            risk.pressed_ms = Some(step.now_ms);
+            step.effects.immediate.push(Command::Read(Read::OrdersNow));
+        }
     }
     risk.cash_before = risk.cash.replace(cash);
     ledger::take_proven(step);

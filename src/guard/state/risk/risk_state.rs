@@ -117,6 +117,8 @@ pub(crate) struct Risk {
     pub(crate) unproven: UnprovenFlows,
     /// When it was last heard that something was traded, or may have been.
     pub(crate) traded_ms: Option<u64>,
+    /// When cash that moved had the open orders read at once.
+    pub(crate) pressed_ms: Option<u64>,
     pub(crate) unconfirmed: Option<UnconfirmedLoss>,
     /// One that cash which came in may hide.
     pub(crate) hidden: Option<HiddenLoss>,
