@@ -51,6 +51,8 @@ const WALLET_MS: u64 = 10_000;
 /// The account's mode and its ledger are read once in so many reads of the open orders: every minute where the budget is
 /// whole. The ledger is read at once where cash moves.
 const IN_ORDERS: u64 = 12;
+/// The mode that no life has known is read again so soon.
+const FIRST_MODE_MS: u64 = 3_000;
 /// A mode that is another than was known, and a life's first list of markets, are asked for so often again until two answers agree.
 const LOOKS: usize = 3;
 
@@ -130,6 +132,7 @@ impl Poller {
 
     fn read(&self, task: Task, read_for: ReadFor, begun_steady_ms: u64) -> Result<(), ThreadEnd> {
         let seldom_ms = self.intervals.orders_ms.saturating_mul(IN_ORDERS);
+        let is_first_mode = task == Task::Mode && self.board.is_first_mode();
         let (name, every_ms, answer) = match task {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
             Task::Role => self.read_role()?,
@@ -162,6 +165,10 @@ impl Poller {
             Task::Wallet if is_ok => self.board.done(task, begun_steady_ms, u64::MAX, true),
             Task::Wallet => self.board.done(task, begun_steady_ms, every_ms, true),
             _ => self.board.done(task, begun_steady_ms, every_ms, is_ok),
+        }
+        if is_first_mode && is_ok {
+            // Nothing bears the very first one out but the next.
+            self.board.read_again_in(task, FIRST_MODE_MS);
         }
         Ok(())
     }

@@ -236,10 +236,21 @@ impl ReadBoard {
         lock(&self.board).recorded_mode = mode;
     }
 
-    /// Whether a mode is another than the one that is gone by, or was.
+    /// Whether a mode is another than the one that is gone by, or was. Before any was known none is.
     pub(super) fn is_news(&self, mode: AccountMode) -> bool {
         let board = lock(&self.board);
-        board.mode.or(board.recorded_mode) != Some(mode)
+        board.mode.or(board.recorded_mode).is_some_and(|known| known != mode)
+    }
+
+    /// Has something read so much later, whatever its interval is.
+    pub(super) fn read_again_in(&self, task: Task, ms: u64) {
+        lock(&self.board).schedule.put_off(task, steady_ms().saturating_add(ms));
+    }
+
+    /// Whether no life has known the mode.
+    pub(super) fn is_first_mode(&self) -> bool {
+        let board = lock(&self.board);
+        board.mode.or(board.recorded_mode).is_none()
     }
 
     /// Goes by this mode, which a try has read, unless that is overtaken; whether it is not.
