@@ -285,7 +285,8 @@ impl Poller {
         let mut known =
             if self.board.is_known(Task::Universe) { return Ok((universe, listed)) } else { self.carried.listed() };
         for _ in 0..LOOKS {
-            let is_borne_out = known.is_some_and(|known| known.contradicted_by(&universe).is_none());
+            // Where no life has known any there is nothing to doubt it by, and the first minute has no weight for another.
+            let is_borne_out = known.is_none_or(|known| known.contradicted_by(&universe).is_none());
             if is_borne_out || self.is_scarce() || is_overtaken() {
                 return Ok((universe, listed));
             }
