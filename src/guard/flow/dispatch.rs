@@ -32,7 +32,9 @@ pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[O
     for (index, planned) in intent.actions.iter().enumerate() {
         let stops: Vec<Option<StopAt>> =
             planned.places.iter().map(|place| stops.get(*place).copied().flatten()).collect();
-        step.guard.siblings.note(&planned.action, &step.guard.view);
+        let mut siblings = std::mem::take(&mut step.guard.siblings);
+        siblings.note(&planned.action, |oid| step.guard.order(oid)?.cloid);
+        step.guard.siblings = siblings;
         step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
     step.guard.note_order_owners(&intent);

@@ -89,7 +89,9 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         let Guard { sent, view, .. } = &mut *step.guard;
-        let is_plain = |(asset, change): &(&u32, &Decimal)| sent.is_told_whole(read, **asset, **change);
+        let is_plain = |(asset, change): &(&u32, &Decimal)| {
+            sent.is_told_whole(read, **asset, (view.position_read(**asset), **change))
+        };
         let plain: BTreeSet<u32> = changes.iter().filter(is_plain).map(|(asset, _)| *asset).collect();
         sent.on_account_read(read, view, &changes);
         discrepancies::on_account_read(step, read);

@@ -18,7 +18,9 @@ pub(crate) fn may_uncover(action: &Action, result: &SendResult) -> bool {
         }
         SendResult::Answered(Reply::Refused(_), _) => moves,
         SendResult::Answered(reply, _) => {
-            action.orders().enumerate().any(|(place, order)| filled_in_part(order, &reply.status(place)))
+            let told = || action.orders().enumerate().map(|(place, order)| (order, reply.status(place)));
+            told().any(|(_, status)| matches!(status, Status::Filled(..)))
+                && told().any(|(order, status)| filled_in_part(order, &status) || is_refused_stop(order, &status))
         }
     }
 }
@@ -26,4 +28,9 @@ pub(crate) fn may_uncover(action: &Action, result: &SendResult) -> bool {
 /// Whether an entry filled in part: the venue may cancel its stop then.
 fn filled_in_part(order: &Order, status: &Status) -> bool {
     matches!(status, Status::Filled(size, ..) if !order.reduce_only && *size < order.size)
+}
+
+/// Whether the stop that should have come with a fill was refused.
+fn is_refused_stop(order: &Order, status: &Status) -> bool {
+    order.market_stop_px().is_some() && matches!(status, Status::Error(_))
 }

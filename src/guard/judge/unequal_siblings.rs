@@ -58,9 +58,10 @@ pub(super) fn check_modify(guard: &Guard, before: &[&Modify], old: &Resting, new
         };
         is_unequal && new.size.min(size) < held
     };
-    let beside = guard.view.orders.values().filter(|other| other.oid != old.oid && is_child(other));
+    let open = guard.view.orders.values().chain(guard.sent.resting());
+    let beside = open.filter(|other| other.oid != old.oid && is_child(other));
     let beside = beside.filter(|other| (other.asset, other.is_buy) == (old.asset, old.is_buy));
-    let hurt = beside.filter(|other| guard.siblings.may_be(old, other)).find(is_hurt);
+    let hurt = beside.filter(is_hurt).find(|other| guard.siblings.may_be(old, other));
     hurt.map_or(Ok(()), |other| Err(refusal(old, new, size_of(other))))
 }
 

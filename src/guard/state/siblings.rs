@@ -2,20 +2,25 @@
 //! together. What this life has sent is known; of what rested before it any two may.
 
 use crate::base::address::Cloid;
-use crate::guard::state::view::{Resting, View};
+use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Grouping, Modify, Target};
 use std::collections::VecDeque;
 
-/// Groups that are remembered: beyond these the oldest count as of another life.
-const MOST: usize = 4_096;
+/// Groups that are remembered, and ids of one: beyond these the oldest count as of another life.
+const MOST: usize = 1_024;
+const MOST_IDS: usize = 64;
 
 /// The children of each group that was sent, by their client order ids; an order by itself is a group of one.
 #[derive(Debug, Default)]
-pub(crate) struct Siblings(VecDeque<Vec<Cloid>>);
+pub(crate) struct Siblings {
+    groups: VecDeque<Vec<Cloid>>,
+    /// What is not known may be of one that was.
+    has_forgotten: bool,
+}
 
 impl Siblings {
-    /// Takes note of what is about to be sent. What replaces an order stays in its group.
-    pub(crate) fn note(&mut self, action: &Action, view: &View) {
+    /// Takes note of what is about to be sent. What replaces an order stays in its group; `cloid_of` says which id an order has.
+    pub(crate) fn note(&mut self, action: &Action, cloid_of: impl Fn(u64) -> Option<Cloid>) {
         match action {
             Action::Order(action) if action.grouping == Grouping::NormalTpsl => {
                 self.add(action.orders.iter().skip(1).filter_map(|child| child.cloid).collect());
@@ -24,8 +29,8 @@ impl Siblings {
                 let alone = action.orders.iter().filter(|order| order.is_trigger()).filter_map(|order| order.cloid);
                 alone.for_each(|cloid| self.add(vec![cloid]));
             }
-            Action::Modify { modify, .. } => self.replace(modify, view),
-            Action::BatchModify { modifies, .. } => modifies.iter().for_each(|modify| self.replace(modify, view)),
+            Action::Modify { modify, .. } => self.replace(modify, &cloid_of),
+            Action::BatchModify { modifies, .. } => modifies.iter().for_each(|modify| self.replace(modify, &cloid_of)),
             _ => {}
         }
     }
@@ -33,32 +38,67 @@ impl Siblings {
     /// Whether one of these may go when the other fills.
     pub(crate) fn may_be(&self, one: &Resting, other: &Resting) -> bool {
         let place = |order: &Resting| order.cloid.and_then(|cloid| self.place(&cloid));
-        place(one) == place(other)
+        match (place(one), place(other)) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => true,
+            // All of a group that this life has sent is known.
+            _ => self.has_forgotten,
+        }
     }
 
     fn place(&self, cloid: &Cloid) -> Option<usize> {
-        self.0.iter().rposition(|group| group.contains(cloid))
+        self.groups.iter().rposition(|group| group.contains(cloid))
     }
 
-    fn add(&mut self, group: Vec<Cloid>) {
+    fn add(&mut self, mut group: Vec<Cloid>) {
         if group.is_empty() {
             return;
         }
-        self.0.push_back(group);
-        let over = self.0.len().saturating_sub(MOST);
-        self.0.drain(..over);
+        self.has_forgotten |= group.len() > MOST_IDS || self.groups.len() >= MOST;
+        group.truncate(MOST_IDS);
+        self.groups.push_back(group);
+        let over = self.groups.len().saturating_sub(MOST);
+        self.groups.drain(..over);
     }
 
-    fn replace(&mut self, modify: &Modify, view: &View) {
+    fn replace(&mut self, modify: &Modify, cloid_of: impl Fn(u64) -> Option<Cloid>) {
         let old = match modify.target {
             Target::Cloid(cloid) => Some(cloid),
-            Target::Oid(oid) => view.orders.get(&oid).and_then(|order| order.cloid),
+            Target::Oid(oid) => cloid_of(oid),
         };
         let place = old.and_then(|old| self.place(&old));
-        if let (Some(group), Some(cloid)) = (place.and_then(|place| self.0.get_mut(place)), modify.order.cloid)
+        if let (Some(group), Some(cloid)) = (place.and_then(|place| self.groups.get_mut(place)), modify.order.cloid)
             && !group.contains(&cloid)
         {
             group.push(cloid);
+            let over = group.len().saturating_sub(MOST_IDS);
+            group.drain(..over);
+            self.has_forgotten |= over > 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: usize) -> Cloid {
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&number.to_be_bytes());
+        Cloid(bytes)
+    }
+
+    #[test]
+    fn so_many_are_remembered_and_what_is_forgotten_is_known_to_be() {
+        let mut siblings = Siblings::default();
+        (0..MOST).for_each(|number| siblings.add(vec![id(number)]));
+        assert!(siblings.place(&id(0)).is_some() && !siblings.has_forgotten);
+        siblings.add(vec![id(MOST)]);
+        assert!(siblings.place(&id(0)).is_none() && siblings.has_forgotten);
+        let mut siblings = Siblings::default();
+        siblings.add((0..MOST_IDS).map(id).collect());
+        assert!(siblings.place(&id(MOST_IDS - 1)).is_some() && !siblings.has_forgotten);
+        siblings.add((0..=MOST_IDS).map(id).collect());
+        assert!(siblings.place(&id(MOST_IDS)).is_none() && siblings.has_forgotten);
     }
 }

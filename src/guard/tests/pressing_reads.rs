@@ -38,6 +38,37 @@ fn only_what_may_have_lost_its_stop_presses() {
     assert_eq!(after(buy(ETH, "2000", "1"), "1", dec!(3)), [false, false], "an entry that filled whole");
     assert_eq!(after(buy(ETH, "2000", "1"), "0.4", dec!(2.4)), [true, false], "one that filled in part");
     assert_eq!(after(sell(), "1", dec!(0.9)), [false, true], "something else closed as well");
+    assert_eq!(after(close(ETH, false, "1990", "2"), "2", dec!(0)), [false, false], "all of it is closed");
+}
+
+/// What is held after is less, and all of it was told: the stops went with what ended in between all the same.
+#[test]
+fn a_position_that_ended_and_was_opened_anew_presses() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", dec!(2));
+    desk.show(vec![open_stop("ETH", "A", "1970", "4", 1)]);
+    for (order, filled, oid) in [(close(ETH, false, "1990", "2"), "2", 8), (buy(ETH, "2000", "1"), "1", 9)] {
+        let seq = desk.order(at_once(order)).seq();
+        desk.now += 10;
+        let answer = json!([{"filled": {"totalSz": filled, "avgPx": "2000.0", "oid": oid}}, "waitingForTrigger"]);
+        desk.answer(seq, 0, statuses(answer));
+    }
+    desk.now += 100;
+    desk.positions.insert("ETH", dec!(1));
+    assert!(presses(&desk.read_account(desk.now)));
+    assert_eq!(desk.guard.watch.changed_ms.get(&ETH), Some(&desk.now));
+}
+
+/// An entry that filled whole beside its own stop, which the venue refused.
+#[test]
+fn a_stop_that_was_refused_beside_a_fill_presses() {
+    for (second, expected) in [(json!({"error": "Invalid TP/SL price."}), true), (json!("waitingForTrigger"), false)] {
+        let mut desk = Desk::new(Mode::Testnet, wide());
+        let seq = desk.order(at_once(buy(ETH, "2000", "1"))).seq();
+        desk.now += 100;
+        let filled = json!({"filled": {"totalSz": "1", "avgPx": "2000.0", "oid": 9}});
+        assert_eq!(presses(&desk.answer(seq, 0, statuses(json!([filled, second])))), expected);
+    }
 }
 
 #[test]

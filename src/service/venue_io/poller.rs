@@ -15,7 +15,6 @@ use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, Listed, ReadFor, VenueReader};
 use crate::base::clock::{now_ms, steady_ms};
-use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{AlertCode, Input, Read};
@@ -53,7 +52,7 @@ const WALLET_MS: u64 = 10_000;
 const IN_ORDERS: u64 = 12;
 /// The mode that no life has known is read again so soon.
 const FIRST_MODE_MS: u64 = 3_000;
-/// A mode that is another than was known, and a life's first list of markets, are asked for so often again until two answers agree.
+/// A mode and a life's first list of markets that are other than was known are asked for so often again, until two answers agree.
 const LOOKS: usize = 3;
 
 /// What a unified account's equity is read from.
@@ -231,21 +230,18 @@ impl Poller {
     fn mode_surely(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), ReadError> {
         let (mut mode, mut begun_ms) = self.beside.mode(read_for)?;
         for _ in 0..LOOKS {
-            if !mode.as_ref().is_ok_and(|mode| self.board.is_news(*mode)) || self.is_scarce() {
+            if !mode.as_ref().is_ok_and(|mode| self.board.is_news(*mode)) {
                 return Ok((mode, begun_ms));
             }
             let before = mode;
-            (mode, begun_ms) = self.beside.mode(read_for)?;
+            // What has no room for another look goes on without the mode: what is held does not wait.
+            let again = self.beside.mode(read_for);
+            (mode, begun_ms) = again.map_err(|error| ReadError::Failed(format!("it is another now; {error}")))?;
             if mode == before {
                 return Ok((mode, begun_ms));
             }
         }
         Err(ReadError::Failed("the answers differ from one another".to_owned()))
-    }
-
-    /// Whether earlier starts have spent so much of the minute that nothing is asked twice: the rest is for what is held.
-    fn is_scarce(&self) -> bool {
-        self.beside.venue.left_of_address() < IP_BUDGET / 4 * 3
     }
 
     /// What is held is read, covered and closed although nobody knows the mode yet.
@@ -272,8 +268,8 @@ impl Poller {
         }
     }
 
-    /// The markets: the first list of a life once another one agrees, be it of the life before. Orders, stops and lines go by its asset
-    /// ids, and by a wrong one they would be another market's.
+    /// The markets: a first list of a life that contradicts the one which the life before wrote down once a second answer agrees. Orders,
+    /// stops and lines go by its asset ids, and by a wrong one they would be another market's.
     fn markets_surely(
         &self,
         read_for: ReadFor,
@@ -287,7 +283,7 @@ impl Poller {
         for _ in 0..LOOKS {
             // Where no life has known any there is nothing to doubt it by, and the first minute has no weight for another.
             let is_borne_out = known.is_none_or(|known| known.contradicted_by(&universe).is_none());
-            if is_borne_out || self.is_scarce() || is_overtaken() {
+            if is_borne_out || is_overtaken() {
                 return Ok((universe, listed));
             }
             let again = self.beside.universe(read_for, is_late, &is_overtaken)?;

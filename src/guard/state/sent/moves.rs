@@ -215,11 +215,14 @@ impl SentOrders {
             || self.gone.iter().any(|gone| is_it(None, (gone.asset, gone.size > Decimal::ZERO)))
     }
 
-    /// Whether a move of a position is just what the venue told of orders that can only close, or that filled whole: none of it can have
-    /// taken along what covers the rest.
-    pub(crate) fn is_told_whole(&self, read: Moment, asset: u32, change: Decimal) -> bool {
+    /// Whether a move of a position, to what is `held` now, is just what the venue told of orders that can only close, or that filled
+    /// whole: none of it can have taken along what covers the rest. What ended and was opened anew has lost its stops.
+    pub(crate) fn is_told_whole(&self, read: Moment, asset: u32, (held, change): (Decimal, Decimal)) -> bool {
         let told = self.told_before(read, asset).filter(|order| order.reduce_only || order.told() >= order.size);
-        told.fold(change, |rest, order| rest.saturating_sub(order.unmoved())).is_zero()
+        let closes = told.clone().filter(|order| order.reduce_only);
+        let closed = closes.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved().abs()));
+        let is_turned = !held.is_zero() && closed > Decimal::ZERO && closed >= held.saturating_sub(change).abs();
+        !is_turned && told.fold(change, |rest, order| rest.saturating_sub(order.unmoved())).is_zero()
     }
 
     /// What the venue told to have filled in a market, in answers that this read is not older than.
