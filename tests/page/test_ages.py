@@ -199,18 +199,23 @@ def test_an_outage_within_two_minutes_is_a_gap(busy, monitor_of, case):
         assert [is_cut for t, is_cut in found if t > before] == [False] * 3, found
 
 
+# Begins a function with a drawing that is in the page, of an equity that is known; the test ends it.
+PLOT = """async () => {
+    const { Plot } = await import("/monitor/plot.js");
+    const frame = document.body.appendChild(document.createElement("div"));
+    Object.assign(frame.style, { width: "800px", height: "400px" });
+    const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
+    const minute = 60_000;
+    plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+"""
+
+
 def test_the_minute_in_which_the_page_began_to_see_is_drawn(busy, monitor_of):
     """It is over two minutes later, and asked for then; and a minute alone is as wide as it is."""
     monitor = monitor_of(busy)
     found = monitor.page.evaluate(
-        """async () => {
-            const { Plot } = await import("/monitor/plot.js");
-            const frame = document.body.appendChild(document.createElement("div"));
-            Object.assign(frame.style, { width: "800px", height: "400px" });
-            const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
-            const minute = 60_000;
-            plot.show(15 * minute);
-            plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+        PLOT
+        + """plot.show(15 * minute);
             plot.began(10 * minute + 12_000, NaN);
             const asked = [];
             for (let t = 10.5 * minute; t <= 14 * minute; t += 1000) {
@@ -238,14 +243,8 @@ def test_the_minute_in_which_the_page_began_to_see_is_drawn(busy, monitor_of):
 def test_a_minute_in_which_the_guard_had_run_before_is_drawn_whole(busy, monitor_of):
     monitor = monitor_of(busy)
     found = monitor.page.evaluate(
-        """async () => {
-            const { Plot } = await import("/monitor/plot.js");
-            const frame = document.body.appendChild(document.createElement("div"));
-            Object.assign(frame.style, { width: "800px", height: "400px" });
-            const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
-            const minute = 60_000;
-            plot.show(15 * minute);
-            plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+        PLOT
+        + """plot.show(15 * minute);
             plot.nowMs = 20 * minute;
             // One whose end the page knows to be in this minute, one that ended before it, and the first of all.
             plot.began(10 * minute + 30_000, 10 * minute + 15_000);
@@ -304,13 +303,8 @@ def test_drawdown_is_not_drawn_where_it_was_not_seen(busy, monitor_of):
     monitor = monitor_of(busy)
     until("a curve", lambda: len(runs(monitor)) > 0)
     moves = monitor.page.evaluate(
-        """async () => {
-            const { Plot } = await import("/monitor/plot.js");
-            const frame = document.body.appendChild(document.createElement("div"));
-            Object.assign(frame.style, { width: "800px", height: "400px" });
-            const plot = new Plot(frame, document.createElement("dl"), document.createElement("p"));
-            const minute = 60_000;
-            plot.latest = { equity: "1", start: null, stop: null, peak: null, halt: null };
+        PLOT
+        + """
             plot.nowMs = 10 * minute;
             for (const t of [minute, minute + 1000]) plot.add({ t, equity: 10, down: 1 });
             plot.cut();
