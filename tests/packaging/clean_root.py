@@ -13,12 +13,17 @@ DPKG = pathlib.Path("/var/lib/dpkg")
 LEFT_OUT = re.compile(r"/usr/share/(doc|man|info|locale|zoneinfo|i18n|bash-completion|lintian|mime|zsh|fish)/.|/usr/lib/udev/hwdb\.d/.")
 
 
-def stanzas():
-    """The package database, by name: what is installed."""
+# A package whose files and settings are in place. Where a machine's last installation was cut off, the C library's tools have
+# a trigger to run yet, and are no less there for it: the new root runs it.
+IN_PLACE = re.compile(r"\S+ ok (installed|triggers-pending|triggers-awaited)")
+
+
+def stanzas(status):
+    """A package database's text, by name: what is installed."""
     known = {}
-    for text in (DPKG / "status").read_text().split("\n\n"):
+    for text in status.split("\n\n"):
         fields = dict(re.findall(r"(?m)^([A-Za-z-]+): *(.*)$", text))
-        if fields.get("Status") == "install ok installed":
+        if IN_PLACE.fullmatch(fields.get("Status", "")):
             known[fields["Package"]] = (fields, text)
     return known
 
@@ -49,7 +54,7 @@ def info_files(name):
 
 def assemble(root):
     """Makes the root in a new folder."""
-    known = stanzas()
+    known = stanzas((DPKG / "status").read_text())
     essential = [name for name, (fields, _) in known.items() if fields.get("Essential") == "yes"]
     names = closure(known, [*essential, *(name for name in ("apt", "dbus", "sudo", "systemd") if name in known)])
     root.mkdir(parents=True)
