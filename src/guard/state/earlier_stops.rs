@@ -5,8 +5,9 @@ use crate::base::address::Cloid;
 use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::view::View;
-use crate::venue::action::{Action, Grouping};
+use crate::venue::action::Action;
 use crate::venue::order::Order;
+use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,14 +23,17 @@ pub(crate) struct EarlierStops {
 }
 
 impl EarlierStops {
-    /// Takes in an action that an earlier life sent.
+    /// Takes in an action that an earlier life sent. Of stops that go beside their entries, and not as a group, nobody knows which
+    /// one an entry will have: it counts with the farthest.
     pub(crate) fn note(&mut self, action: &Action) {
         let Action::Order(sent) = action else { return };
-        let Some(entry) = sent.orders.first().filter(|order| !order.reduce_only) else { return };
-        // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
-        let mut stops = sent.orders.iter().filter(|order| order.is_buy != entry.is_buy);
-        let stop_px = stops.find_map(Order::market_stop_px).filter(|_| sent.grouping == Grouping::NormalTpsl);
-        self.add(entry.cloid.zip(stop_px));
+        for entry in sent.orders.iter().filter(|order| !order.reduce_only) {
+            let side = PositionSide::opened_by(Side::of(entry.is_buy));
+            // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
+            let stops = sent.orders.iter().filter(|order| (order.asset, order.is_buy) == (entry.asset, !entry.is_buy));
+            let stop_px = stops.filter_map(Order::market_stop_px).reduce(|one, other| side.further_of(one, other));
+            self.add(entry.cloid.zip(stop_px));
+        }
     }
 
     /// Takes in what a checkpoint knows.
@@ -65,7 +69,7 @@ impl EarlierStops {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn cloid(number: u128) -> Cloid {
         Cloid(number.to_be_bytes())
@@ -82,21 +86,42 @@ mod tests {
         assert_eq!((known.first(), known.get(1), known.get(2)), (Some(&false), Some(&false), Some(&true)));
     }
 
-    /// An entry with a take-profit and stops on either side; and what has no child.
+    fn limit(is_buy: bool, asset: u32, number: u128) -> Value {
+        json!({"a": asset, "b": is_buy, "p": "2000", "s": "1", "r": false, "t": {"limit": {"tif": "Gtc"}},
+            "c": format!("0x{number:032x}")})
+    }
+
+    fn trigger(is_buy: bool, asset: u32, px: &str, tpsl: &str) -> Value {
+        let trigger = json!({"isMarket": true, "triggerPx": px, "tpsl": tpsl});
+        json!({"a": asset, "b": is_buy, "p": px, "s": "1", "r": true, "t": {"trigger": trigger}})
+    }
+
+    fn noted(orders: &[Value], grouping: &str) -> EarlierStops {
+        let action = json!({"type": "order", "orders": orders, "grouping": grouping});
+        let mut stops = EarlierStops::default();
+        stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap());
+        stops
+    }
+
+    /// An entry with a take-profit and stops on either side, as a group or one beside the other.
     #[test]
     fn an_entry_has_the_stop_that_closes_what_it_opens() {
-        for (grouping, stop_px) in [("normalTpsl", Some(Decimal::from(1960))), ("na", None)] {
-            let trigger = |is_buy: bool, px: &str| {
-                let trigger = json!({"isMarket": true, "triggerPx": px, "tpsl": "sl"});
-                json!({"a": 1, "b": is_buy, "p": px, "s": "1", "r": true, "t": {"trigger": trigger}})
-            };
-            let entry = json!({"a": 1, "b": true, "p": "2000", "s": "1", "r": false, "t": {"limit": {"tif": "Gtc"}},
-                "c": "0x00000000000000000000000000000007"});
-            let orders = [entry, trigger(true, "2050"), trigger(false, "1960")];
-            let action = json!({"type": "order", "orders": orders, "grouping": grouping});
-            let mut stops = EarlierStops::default();
-            stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap());
-            assert_eq!(stops.known.get(&cloid(7)).copied(), stop_px, "{grouping}");
+        for grouping in ["normalTpsl", "na"] {
+            let children =
+                [trigger(false, 1, "2100", "tp"), trigger(true, 1, "2050", "sl"), trigger(false, 1, "1960", "sl")];
+            let orders = [vec![limit(true, 1, 7)], children.to_vec()].concat();
+            assert_eq!(noted(&orders, grouping).known, BTreeMap::from([(cloid(7), Decimal::from(1960))]), "{grouping}");
         }
+        assert_eq!(noted(&[limit(true, 1, 7), trigger(false, 1, "2100", "tp")], "na").known, BTreeMap::new());
+    }
+
+    /// Each of many entries has the farthest stop of its own market and side.
+    #[test]
+    fn what_goes_beside_its_stops_counts_with_the_farthest() {
+        let entries = [limit(true, 1, 1), limit(true, 1, 2), limit(false, 1, 3), limit(true, 2, 4), limit(true, 3, 5)];
+        let stops = [("1960", false, 1), ("1900", false, 1), ("2040", true, 1), ("2090", true, 1), ("1980", false, 2)]
+            .map(|(px, is_buy, asset)| trigger(is_buy, asset, px, "sl"));
+        let known = [(1, 1900), (2, 1900), (3, 2090), (4, 1980)].map(|(at, px)| (cloid(at), Decimal::from(px)));
+        assert_eq!(noted(&[entries.to_vec(), stops.to_vec()].concat(), "na").known, BTreeMap::from(known));
     }
 }

@@ -225,6 +225,7 @@ impl World {
                 let reply = self.answer(&send, action);
                 self.note_dearer(&send, held);
                 self.own_stops.note(action, &reply);
+                self.told.answered((send.intent, send.index), action, &reply);
                 self.judge_cover(&send, action, &reply, &before);
                 let late = self.late(kind);
                 (SendOutcome::Answered(reply), late)

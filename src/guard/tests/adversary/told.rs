@@ -1,6 +1,8 @@
 //! The knowledge that the guard was given so far: a promise that needs knowledge binds it only where it has that knowledge.
 
+use crate::venue::action::Action;
 use crate::venue::info::OpenOrder;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guard was told.
@@ -11,9 +13,11 @@ pub(super) struct Told {
     /// The venue's time of the state that the last read of the account showed, and when the last one of the open orders began.
     pub(super) account_ms: u64,
     pub(super) orders_ms: u64,
-    /// The orders that the last read of them showed to rest, without triggers, and when one last missed one of them: it may
-    /// have filled, as far as reads of the account tell that began before.
+    /// The orders that rest by the last read of them and by what was answered since, without triggers, and when a read last missed
+    /// one of them: it may have filled, as far as reads of the account tell that began before.
     pub(super) resting: BTreeSet<u64>,
+    /// Those that answers on their way tell of.
+    pub(super) answered: BTreeMap<(u64, usize), Vec<u64>>,
     pub(super) missed_ms: u64,
     /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
     pub(super) unasked_ms: u64,
@@ -35,6 +39,22 @@ impl Told {
             self.missed_ms = now_ms;
         }
         self.resting = resting;
+    }
+
+    /// The venue answers a send so: the guard hears of it later.
+    pub(super) fn answered(&mut self, send: (u64, usize), action: &Action, reply: &Value) {
+        let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);
+        let told = action.orders().zip(statuses.into_iter().flatten());
+        let oid = |status: &Value| status.pointer("/resting/oid").and_then(Value::as_u64);
+        self.answered
+            .insert(send, told.filter(|(order, _)| !order.is_trigger()).filter_map(|(_, one)| oid(one)).collect());
+    }
+
+    /// It hears how this send ended.
+    pub(super) fn hears(&mut self, send: (u64, usize), now_ms: u64) {
+        self.unheard.remove(&send);
+        self.resting.extend(self.answered.remove(&send).into_iter().flatten());
+        self.heard_ms = now_ms;
     }
 
     /// Whether it knows of everything that happened.

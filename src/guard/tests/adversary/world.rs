@@ -328,10 +328,7 @@ impl World {
     /// The guard hears of this.
     pub(super) fn hear(&mut self, input: Input) {
         match &input {
-            Input::Sent { intent, index, .. } => {
-                self.told.unheard.remove(&(*intent, *index));
-                self.told.heard_ms = self.now;
-            }
+            Input::Sent { intent, index, .. } => self.told.hears((*intent, *index), self.now),
             // So does the venue's word on an order that had no answer.
             Input::OrderStatus { answer: Some(_), .. } => self.told.heard_ms = self.now,
             Input::Mids { mids, begun_ms } if *begun_ms >= self.told.mids_ms => {
