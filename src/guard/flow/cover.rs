@@ -231,7 +231,7 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         let at_loss = of_trade.filter(|px| geometry.is_losing(*px)).unwrap_or_else(|| on_tick(at_loss));
         if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
-    let judged = line.judged.nearest(side).filter(|px| geometry.is_losing(*px));
+    let judged = line.judged.nearest(side).map(on_tick).filter(|px| geometry.is_losing(*px));
     let own_px = side.nearest([by_rule, at_loss, judged].into_iter().flatten());
     let own_px = own_px.and_then(|px| geometry.inside_liquidation(px));
     Some(FirstStop { widest_px: side.nearer_of(widest_px, tolerated), own_px })

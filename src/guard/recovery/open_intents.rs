@@ -25,7 +25,7 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
                 continue;
             }
             let terms = Terms { nonce, vault: None, expires_after_ms: expires_ms };
-            step.guard.sent.reserve_recovered((intent, index), &action);
+            step.guard.sent.reserve_recovered((intent, index), &action, &step.guard.earlier_stops);
             let planned = Planned { role: Role::Forward, action, node, terms, life_ms: None, places: Vec::new() };
             let proof = used_ms.map_or(Proof::Wanted, Proof::Used);
             settlement::put_in_doubt(step.guard, (intent, index), planned, proof, step.now_ms);

@@ -2,6 +2,7 @@
 //! of them, and what such an entry opens must have no stop farther away for the sake of a restart.
 
 use crate::base::address::Cloid;
+use crate::base::amount::percent_of;
 use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::view::View;
@@ -24,16 +25,23 @@ pub(crate) struct EarlierStops {
 
 impl EarlierStops {
     /// Takes in an action that an earlier life sent. Of stops that go beside their entries, and not as a group, nobody knows which
-    /// one an entry will have: it counts with the farthest.
-    pub(crate) fn note(&mut self, action: &Action) {
-        let Action::Order(sent) = action else { return };
-        for entry in sent.orders.iter().filter(|order| !order.reduce_only) {
+    /// one an entry will have: it counts with the farthest. What goes without any gets the guard's own when it fills, `stop_pct` of
+    /// its price away.
+    pub(crate) fn note(&mut self, action: &Action, stop_pct: Decimal) {
+        for entry in action.orders().filter(|order| !order.reduce_only) {
             let side = PositionSide::opened_by(Side::of(entry.is_buy));
             // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
-            let stops = sent.orders.iter().filter(|order| (order.asset, order.is_buy) == (entry.asset, !entry.is_buy));
+            let stops = action.orders().filter(|order| (order.asset, order.is_buy) == (entry.asset, !entry.is_buy));
             let stop_px = stops.filter_map(Order::market_stop_px).reduce(|one, other| side.further_of(one, other));
-            self.add(entry.cloid.zip(stop_px));
+            let own_px = || side.away(entry.limit_px, percent_of(entry.limit_px, stop_pct));
+            self.add(entry.cloid.map(|cloid| (cloid, stop_px.unwrap_or_else(own_px))));
         }
+    }
+
+    /// Where what this entry opens is stopped out.
+    pub(crate) fn of(&self, entry: &Order) -> Option<StopAt> {
+        let px = self.known.get(&entry.cloid?).copied().filter(|_| !entry.reduce_only)?;
+        Some(StopAt { px, is_own: false })
     }
 
     /// Takes in what a checkpoint knows.
@@ -99,7 +107,7 @@ mod tests {
     fn noted(orders: &[Value], grouping: &str) -> EarlierStops {
         let action = json!({"type": "order", "orders": orders, "grouping": grouping});
         let mut stops = EarlierStops::default();
-        stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap());
+        stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap(), Decimal::ONE);
         stops
     }
 
@@ -112,7 +120,12 @@ mod tests {
             let orders = [vec![limit(true, 1, 7)], children.to_vec()].concat();
             assert_eq!(noted(&orders, grouping).known, BTreeMap::from([(cloid(7), Decimal::from(1960))]), "{grouping}");
         }
-        assert_eq!(noted(&[limit(true, 1, 7), trigger(false, 1, "2100", "tp")], "na").known, BTreeMap::new());
+        let bare = noted(&[limit(true, 1, 7), trigger(false, 1, "2100", "tp"), limit(false, 1, 8)], "na");
+        assert_eq!(
+            bare.known,
+            BTreeMap::from([(cloid(7), Decimal::from(1980)), (cloid(8), Decimal::from(2020))]),
+            "the guard's own"
+        );
     }
 
     /// Each of many entries has the farthest stop of its own market and side.
@@ -121,7 +134,8 @@ mod tests {
         let entries = [limit(true, 1, 1), limit(true, 1, 2), limit(false, 1, 3), limit(true, 2, 4), limit(true, 3, 5)];
         let stops = [("1960", false, 1), ("1900", false, 1), ("2040", true, 1), ("2090", true, 1), ("1980", false, 2)]
             .map(|(px, is_buy, asset)| trigger(is_buy, asset, px, "sl"));
-        let known = [(1, 1900), (2, 1900), (3, 2090), (4, 1980)].map(|(at, px)| (cloid(at), Decimal::from(px)));
+        let known =
+            [(1, 1900), (2, 1900), (3, 2090), (4, 1980), (5, 1980)].map(|(at, px)| (cloid(at), Decimal::from(px)));
         assert_eq!(noted(&[entries.to_vec(), stops.to_vec()].concat(), "na").known, BTreeMap::from(known));
     }
 }

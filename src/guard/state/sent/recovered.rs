@@ -4,13 +4,14 @@ use super::key::{Phase, SentKey};
 use super::ledger::SentOrders;
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
+use crate::guard::state::earlier_stops::EarlierStops;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::action::Action;
 
 impl SentOrders {
     /// Reserves what an action of an earlier life could still fill. Its cancels are in the first reads or nowhere, and so are
     /// its stops as cover: counted here, they would keep a position bare. Its clients' triggers count as orders that rest.
-    pub(crate) fn reserve_recovered(&mut self, (intent, index): (u64, usize), action: &Action) {
+    pub(crate) fn reserve_recovered(&mut self, (intent, index): (u64, usize), action: &Action, stops: &EarlierStops) {
         // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
         let is_modify = matches!(action, Action::Modify { .. } | Action::BatchModify { .. });
         for (slot, order) in action.orders().enumerate() {
@@ -23,7 +24,7 @@ impl SentOrders {
             let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
             let others = others.filter_map(|other| other.oid).collect();
             let matched_by = if is_modify { MatchedBy::Nothing } else { MatchedBy::CloidSince(0, others) };
-            self.orders.push(SentOrder::new(key, order, None, matched_by));
+            self.orders.push(SentOrder::new(key, order, stops.of(order), matched_by));
         }
     }
 
