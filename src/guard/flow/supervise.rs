@@ -57,7 +57,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
         // It was on its way while the mode changed.
         return;
     }
-    let is_held = step.guard.is_account_held(step.now_ms);
+    let is_held = step.guard.is_account_held(step.now_ms) && !step.guard.clock.ran_ahead_of(state.time);
     if !step.guard.clock.admits(state.time, begun_ms, is_held) {
         // The next one tells whether this time is right.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

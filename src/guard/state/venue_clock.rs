@@ -24,6 +24,10 @@ const EARLY_READS: u32 = 3;
 /// The same for one further behind than this; two agree when they are no further from another than that.
 const FAR_MS: u64 = 3_000;
 
+/// What was read is further ahead than this of the machine's clock, and an answer agrees with that: no venue lags by as much, and
+/// it was two wrong answers that were believed.
+const RAN_AHEAD_MS: u64 = 300_000;
+
 /// Before any answer only the machine's clock tells: one further behind that than this is believed when the next agrees with it.
 const FIRST_BEHIND_MS: u64 = 120_000;
 
@@ -85,6 +89,12 @@ impl VenueClock {
         }
         // What only lags is dropped where it is compared with the newer answer.
         is_believed || is_behind && is_held
+    }
+
+    /// Whether what was read last came of answers that ran ahead, by the machine's clock and by an answer of this time.
+    pub(crate) fn ran_ahead_of(&self, venue_ms: u64) -> bool {
+        let ran_ahead = self.last_read.is_some_and(|(read_ms, _)| read_ms > self.now_ms.saturating_add(RAN_AHEAD_MS));
+        ran_ahead && venue_ms <= self.now_ms.saturating_add(FAR_AHEAD_MS)
     }
 
     /// The same of the first answer, by which the day is counted from then on.
@@ -311,6 +321,24 @@ mod tests {
         assert!(clock.admits(NOW - hour + 1_000, NOW + 2_000, false));
         clock.read(NOW - hour + 1_000, NOW + 2_000);
         assert_eq!(clock.venue_ms(), Some(NOW - hour + 1_000 + LAG_MS));
+    }
+
+    /// At its limits and one past each: two wrong answers blind nobody, and where the machine's clock is behind a venue that lags
+    /// takes nothing back.
+    #[test]
+    fn what_ran_ahead_of_the_machine_s_clock_is_held_against_no_answer_that_agrees_with_it() {
+        for (ahead_ms, answer_ms, ran_ahead) in [
+            (RAN_AHEAD_MS, 0, false),
+            (RAN_AHEAD_MS + 1, 0, true),
+            (RAN_AHEAD_MS + 1, FAR_AHEAD_MS, true),
+            (RAN_AHEAD_MS + 1, FAR_AHEAD_MS + 1, false),
+        ] {
+            let mut clock = VenueClock::default();
+            clock.advance(NOW);
+            assert!(!clock.ran_ahead_of(NOW + answer_ms));
+            clock.read(NOW + ahead_ms, NOW);
+            assert_eq!(clock.ran_ahead_of(NOW + answer_ms), ran_ahead, "{ahead_ms} {answer_ms}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::json;
 
 use super::fixture::*;
-use super::halting::{desk, explain, position_loses, settle, state};
+use super::halting::{DAY_MS, desk, explain, position_loses, settle, state};
 use crate::guard::Input;
 
 /// One answer of this far ahead.
@@ -47,5 +47,25 @@ fn a_loss_after_it_halts_as_soon() {
     let soon = reads_until_halted(None);
     for ahead_ms in [0, 1_001, 5_000, 9_500] {
         assert_eq!(reads_until_halted(Some(ahead_ms)), soon, "{ahead_ms}");
+    }
+}
+
+/// Two in a row are believed, and may still both be wrong: what follows agrees with the machine's clock and is taken in on its second
+/// answer, by a day as by six minutes, and orders have nonces that the venue takes.
+#[test]
+fn two_that_ran_ahead_blind_for_no_longer_than_one_more_answer() {
+    for ahead_ms in [360_000, DAY_MS + 5_000, 3 * DAY_MS] {
+        let mut desk = desk();
+        early(&mut desk, ahead_ms);
+        early(&mut desk, ahead_ms);
+        desk.now += 1_000;
+        desk.hold("ETH", dec!(0.4));
+        desk.now += 1_000;
+        desk.hold("ETH", dec!(0.4));
+        assert_eq!(desk.guard.status(desk.now, (0, 0)).positions.len(), 1, "{ahead_ms}");
+        let decided = desk.order(close(ETH, false, "1990", "0.4"));
+        decided.reduces();
+        let nonce = decided.event["nonces"][0].as_u64().unwrap();
+        assert!(nonce <= desk.now + DAY_MS, "{ahead_ms}: {}", nonce.saturating_sub(desk.now));
     }
 }
