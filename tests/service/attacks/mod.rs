@@ -1,6 +1,7 @@
 //! Attacks: what a client, or a world that lags and fails, must not bring about. One idea a file; each looks at what the
 //! venue holds, not at what the guard believes.
 
+mod beside_its_stop;
 mod between_lives;
 mod borrowed_ids;
 mod burnt_allowance;
