@@ -5,7 +5,7 @@
 //! position away.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{self, CoverSize, side_covered};
+use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered};
 use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::entry_leg::EntryLeg;
 use crate::guard::state::view::{Resting, View};
@@ -13,6 +13,7 @@ use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
+mod arriving;
 mod closing;
 mod sums;
 
@@ -59,7 +60,7 @@ struct SideExposure {
     /// What the venue told to have filled of both: none of it is still to close anything.
     told: Decimal,
     /// What entries with stops of their own may have opened without the position showing it: those stops may be shown already.
-    arriving: Decimal,
+    arriving: Vec<LinePart>,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
 }
@@ -162,17 +163,6 @@ impl Exposure {
     pub(crate) fn add(&mut self, view: &View, asset: u32, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
         self.market_mut(view, asset).add(is_buy, reduce_only, leg);
         self.refresh(asset);
-    }
-
-    /// Takes in what filled of an order that was added: what the venue told, and of that what the position does not show yet,
-    /// signed; and what may be `arriving` with its own stop.
-    pub(crate) fn add_fills(&mut self, asset: u32, is_buy: bool, [told, unshown, arriving]: [Decimal; 3]) {
-        if let Some(market) = self.markets.get_mut(&asset) {
-            market.told = market.told.saturating_add(unshown);
-            let side = market.side_mut(PositionSide::opened_by(Side::of(is_buy)));
-            side.told = side.told.saturating_add(told);
-            side.arriving = side.arriving.saturating_add(arriving);
-        }
     }
 
     /// The markets of which answers told more than the position shows.
@@ -334,7 +324,7 @@ impl MarketExposure {
             return None;
         }
         let cover = cover::total(stops.iter().map(|stop| stop.size), Decimal::ZERO);
-        let needed = self.held(side).saturating_add(self.side(side).arriving).saturating_add(self.sum(side).bare);
+        let needed = self.held(side).saturating_add(self.arriving(side)).saturating_add(self.sum(side).bare);
         Some(cover.saturating_sub(needed).max(Decimal::ZERO))
     }
 
@@ -369,7 +359,7 @@ impl MarketExposure {
         // The price from which its stops lose more, and the one at which it is worth more.
         let (from_px, most) = self.mark.map_or((mid, mid), |mark| (side.nearer_of(mid, mark), mid.max(mark)));
         let (mut left, mut loss) = (held, Decimal::ZERO);
-        for stop in self.stops(side) {
+        for stop in self.stops_of_held(side) {
             let part = stop.size.of(left).min(left);
             let unit = unit_loss(side, from_px, Some(stop.px), stop_pct);
             loss = loss.saturating_add(unit.saturating_mul(part));

@@ -253,8 +253,7 @@ impl Guard {
         }
         for order in &self.sent.orders {
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
-            let fills = [order.told(), order.unshown(), order.arriving()];
-            exposure.add_fills(order.asset, order.is_buy, fills);
+            exposure.add_fills(order.asset, order.is_buy, [order.told(), order.unshown()], order.arriving());
         }
         for asset in self.sent.closing() {
             let market = exposure.market_mut(&self.view, asset);

@@ -3,6 +3,7 @@
 use super::key::{Moment, Phase, SentKey};
 use super::pause::Pause;
 use crate::base::address::Cloid;
+use crate::guard::state::cover::LinePart;
 use crate::guard::state::entry_leg::{EntryLeg, StopAt};
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::{Order, Tif};
@@ -285,10 +286,10 @@ impl SentOrder {
         if self.is_told() { self.unmoved() } else { Decimal::ZERO }
     }
 
-    /// What it may have opened with its own stop, as far as no move of the position has shown it.
-    pub(crate) fn arriving(&self) -> Decimal {
-        let comes_covered = !self.reduce_only && self.stop.is_some_and(|stop| stop.is_own);
-        if comes_covered { self.unmoved().abs() } else { Decimal::ZERO }
+    /// What it may have opened with its own stop, as far as no move of the position has shown it, and where that stands.
+    pub(crate) fn arriving(&self) -> Option<LinePart> {
+        let stop = self.stop.filter(|stop| stop.is_own && !self.reduce_only)?;
+        Some(LinePart { px: stop.px, size: self.unmoved().abs() }).filter(|part| !part.size.is_zero())
     }
 
     fn most(&self) -> Decimal {
