@@ -1,5 +1,5 @@
-//! What entries with stops of their own may have opened without the position showing it. Those stops may be shown already, and are no
-//! cover of what is held: the entry counts with its stop by itself.
+//! Fills that no read shows yet, of entries with stops of their own. Those stops may be shown already, and are no cover of what is
+//! held: the entry counts with its stop by itself.
 
 use super::{Exposure, MarketExposure, Stop};
 use crate::guard::state::cover::{CoverSize, LinePart, total_size};
