@@ -100,7 +100,7 @@ impl Guard {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
             for action in sent.flat_map(|action| Action::parse(action)) {
                 self.note_orders_of(client, &action);
-                self.earlier_stops.note(&action, self.config.rules.stop);
+                self.earlier_stops.note(&action, &self.config.rules);
             }
         }
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();

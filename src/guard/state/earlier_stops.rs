@@ -6,6 +6,7 @@ use crate::base::amount::percent_of;
 use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::view::View;
+use crate::rules::Rules;
 use crate::venue::action::Action;
 use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};
@@ -25,16 +26,18 @@ pub(crate) struct EarlierStops {
 
 impl EarlierStops {
     /// Takes in an action that an earlier life sent. Of stops that go beside their entries, and not as a group, nobody knows which
-    /// one an entry will have: it counts with the farthest. What goes without any gets the guard's own when it fills, `stop_pct` of
-    /// its price away.
-    pub(crate) fn note(&mut self, action: &Action, stop_pct: Decimal) {
+    /// one an entry will have: it counts with the farthest. What goes without any gets the guard's own when it fills, as far from its
+    /// price as the rules say. Where the collar lets a price go about as far beyond the mid, that was measured from the mid, which
+    /// nobody remembers: a stop by such a price would have been passed from the first.
+    pub(crate) fn note(&mut self, action: &Action, rules: &Rules) {
+        let is_measured = rules.collar.saturating_mul(Decimal::TWO) <= rules.stop;
         for entry in action.orders().filter(|order| !order.reduce_only) {
             let side = PositionSide::opened_by(Side::of(entry.is_buy));
             // A stop of the entry's own side, a client's mistake, closes nothing of what it opens.
             let stops = action.orders().filter(|order| (order.asset, order.is_buy) == (entry.asset, !entry.is_buy));
             let stop_px = stops.filter_map(Order::market_stop_px).reduce(|one, other| side.further_of(one, other));
-            let own_px = || side.away(entry.limit_px, percent_of(entry.limit_px, stop_pct));
-            self.add(entry.cloid.map(|cloid| (cloid, stop_px.unwrap_or_else(own_px))));
+            let own_px = || side.away(entry.limit_px, percent_of(entry.limit_px, rules.stop));
+            self.add(entry.cloid.zip(stop_px.or_else(|| is_measured.then(own_px))));
         }
     }
 
@@ -77,6 +80,7 @@ impl EarlierStops {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rust_decimal::dec;
     use serde_json::{Value, json};
 
     fn cloid(number: u128) -> Cloid {
@@ -94,6 +98,9 @@ mod tests {
         assert_eq!((known.first(), known.get(1), known.get(2)), (Some(&false), Some(&false), Some(&true)));
     }
 
+    /// Half as far as the stop, and no farther.
+    const NARROW: Decimal = dec!(0.5);
+
     fn limit(is_buy: bool, asset: u32, number: u128) -> Value {
         json!({"a": asset, "b": is_buy, "p": "2000", "s": "1", "r": false, "t": {"limit": {"tif": "Gtc"}},
             "c": format!("0x{number:032x}")})
@@ -104,10 +111,13 @@ mod tests {
         json!({"a": asset, "b": is_buy, "p": px, "s": "1", "r": true, "t": {"trigger": trigger}})
     }
 
-    fn noted(orders: &[Value], grouping: &str) -> EarlierStops {
+    fn noted(orders: &[Value], grouping: &str, collar: Decimal) -> EarlierStops {
         let action = json!({"type": "order", "orders": orders, "grouping": grouping});
         let mut stops = EarlierStops::default();
-        stops.note(&Action::parse(&serde_json::from_value(action).unwrap()).unwrap(), Decimal::ONE);
+        stops.note(
+            &Action::parse(&serde_json::from_value(action).unwrap()).unwrap(),
+            &Rules { stop: Decimal::ONE, collar, ..Rules::default() },
+        );
         stops
     }
 
@@ -118,9 +128,15 @@ mod tests {
             let children =
                 [trigger(false, 1, "2100", "tp"), trigger(true, 1, "2050", "sl"), trigger(false, 1, "1960", "sl")];
             let orders = [vec![limit(true, 1, 7)], children.to_vec()].concat();
-            assert_eq!(noted(&orders, grouping).known, BTreeMap::from([(cloid(7), Decimal::from(1960))]), "{grouping}");
+            assert_eq!(
+                noted(&orders, grouping, NARROW).known,
+                BTreeMap::from([(cloid(7), Decimal::from(1960))]),
+                "{grouping}"
+            );
         }
-        let bare = noted(&[limit(true, 1, 7), trigger(false, 1, "2100", "tp"), limit(false, 1, 8)], "na");
+        let bare = [limit(true, 1, 7), trigger(false, 1, "2100", "tp"), limit(false, 1, 8)];
+        assert_eq!(noted(&bare, "na", dec!(0.51)).known, BTreeMap::new(), "a price that may lie far beyond the mid");
+        let bare = noted(&bare, "na", NARROW);
         assert_eq!(
             bare.known,
             BTreeMap::from([(cloid(7), Decimal::from(1980)), (cloid(8), Decimal::from(2020))]),
@@ -136,6 +152,6 @@ mod tests {
             .map(|(px, is_buy, asset)| trigger(is_buy, asset, px, "sl"));
         let known =
             [(1, 1900), (2, 1900), (3, 2090), (4, 1980), (5, 1980)].map(|(at, px)| (cloid(at), Decimal::from(px)));
-        assert_eq!(noted(&[entries.to_vec(), stops.to_vec()].concat(), "na").known, BTreeMap::from(known));
+        assert_eq!(noted(&[entries.to_vec(), stops.to_vec()].concat(), "na", NARROW).known, BTreeMap::from(known));
     }
 }
