@@ -284,14 +284,12 @@ impl ServiceContext {
         let (inbox, faults, to_write) = (self.inbox.clone(), self.faults.clone(), Arc::clone(&self.kill_file));
         let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
         spawn("kill-ready", &self.deaths, move || {
-            // Whoever pulls the switch asks here what became of it; without this the config's address has to do. Not synced: a
-            // start has better things to wait for.
-            let text = address.map(|address| format!("{address}\n")).unwrap_or_default();
-            _ = std::fs::write(&left, text);
             triggers::make_ready(&spare);
             Ok(())
         })?;
-        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &to_write, &inbox, &faults)).map(drop)
+        let leave_word = move || triggers::leave_word(&left, address);
+        let watching = move || triggers::kill_file(watch, leave_word, &to_write, &inbox, &faults);
+        spawn("kill-file", &self.deaths, watching).map(drop)
     }
 
     /// Keeps what is spent for the next life.

@@ -8,6 +8,8 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use svc_guard::base::key::SecretKey;
+use svc_guard::base::kill_file::KillFile;
+use svc_guard::base::kill_watch::KillWatch;
 use svc_guard::rules::Rules;
 
 use crate::place::*;
@@ -73,12 +75,12 @@ fn a_guard_whose_port_was_chosen_is_found() {
     succeeded(&place.run(&["config", "set", "listen", "127.0.0.1:0"]));
     let mut command = place.command(&["run"]);
     let _service = Service(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
-    let left = place.home().join("journals/listening");
-    let is_there = (0..6_000).any(|_| {
+    let kill_file = KillFile::new(place.home().join("kill"));
+    let runs = (0..6_000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
-        left.exists()
+        KillWatch::is_watched(&kill_file) == Some(true)
     });
-    assert!(is_there);
+    assert!(runs);
     let home = place.home().display().to_string();
     let output = place.run(&["--home", &home, "mcp", "--read-only"]);
     succeeded(&output);
