@@ -159,6 +159,8 @@ pub enum Read {
     BookFills {
         /// From when on.
         since_ms: u64,
+        /// They tell where what is held is to be stopped out: at once.
+        is_for_cover: bool,
     },
     /// The payments of funding since this time of the venue's, UTC ms, for the record.
     Fundings {

@@ -102,7 +102,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         }
         Input::Feed(news) => feed::on_news(step, news),
         Input::Fills { page, begun_ms } => {
-            book::on_fills_read(step, page.rows.clone());
+            book::on_newest_read(step, page.rows.clone());
             if !page.unread.is_empty() {
                 // The book's own read tells of them, once.
                 book::read_fills(step);

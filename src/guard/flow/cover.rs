@@ -2,6 +2,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::book;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, FirstStop};
@@ -40,7 +41,10 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
         let mid = guard.view.mids.get(asset).copied();
         Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, mid, by })))
     });
-    guard.lines.set_positions(&positions.collect(), read_ms);
+    let positions: BTreeMap<u32, (PositionSide, HeldNow)> = positions.collect();
+    let is_unknown = positions.iter().any(|(asset, (side, now))| !is_known(guard, *asset, *side, now));
+    let asks = guard.filled_away.look(is_unknown && !guard.earlier_stops.is_empty());
+    guard.lines.set_positions(&positions, read_ms);
     guard.watch.enlarged.clear();
     if note_doubted(guard, step.now_ms) {
         // It may have found nobody in a thin book, and the position shows nothing of that.
@@ -53,6 +57,15 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
             refresh_market(guard, asset);
         }
     }
+    if asks {
+        book::read_fills_for_cover(step);
+    }
+}
+
+/// Whether a position is as its line knows it.
+fn is_known(guard: &Guard, asset: u32, side: PositionSide, now: &HeldNow) -> bool {
+    let known = guard.lines.get(asset).map(|line| line.record(asset));
+    known.is_some_and(|known| (known.is_long, known.held, known.entry_px) == (side.is_long(), now.held, now.entry_px))
 }
 
 /// Puts the lines that moved on disk: a life that ends in a crash must not take them with it, or a stop that somebody took
@@ -84,10 +97,12 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
     // What is closed and read as held still is covered by nothing: a stop for it would stand for a part that is held.
     let closed = guard.sent.told_closed(asset, line.side).min(line.uncovered());
-    let Guard { lines, view, .. } = guard;
+    let Guard { lines, view, filled_away, .. } = guard;
     if let Some(line) = lines.get_mut(asset) {
         if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
             line.on_orders(view, asset, orders_ms, mark);
+            let coin = view.market(asset).map(|market| market.coin.as_str());
+            coin.into_iter().for_each(|coin| line.judge(filled_away.take(coin, line.side)));
         }
         (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
         line.tighten(&stops, -closed);

@@ -76,6 +76,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         step.guard.watch.marked_ms = step.now_ms;
+        step.guard.filled_away.on_account(venue_ms);
         step.guard.clock.read(venue_ms, begun_ms);
         step.guard.book.begin_by_venue(venue_ms, step.guard.clock.ahead_ms());
         step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();

@@ -39,6 +39,8 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
         }
     }
     step.guard.doubts.values_mut().for_each(|doubt| doubt.is_earlier = true);
+    let Guard { filled_away, sent, .. } = &mut *step.guard;
+    filled_away.leave_out(sent.orders.iter().filter_map(|order| order.cloid));
 }
 
 /// Tells of a noop without an answer: it does nothing, so its effect holds, and nothing depends on it.

@@ -238,6 +238,26 @@ impl CoverLine {
         }
     }
 
+    /// Takes in the stops that parts of it were judged with, which turns out now: of what was never covered, and else of what is
+    /// covered farther away.
+    pub(crate) fn judge(&mut self, mut parts: Vec<LinePart>) {
+        sort_parts(self.side, &mut parts);
+        let mut left = self.uncovered();
+        let new = parts.iter_mut().filter_map(|part| {
+            let size = part.size.min(left);
+            (part.size, left) = (part.size.saturating_sub(size), left.saturating_sub(size));
+            (size > Decimal::ZERO).then_some(LinePart { px: part.px, size })
+        });
+        let new = JudgedStops::each(new.collect::<Vec<_>>());
+        if new.size() > Decimal::ZERO {
+            let others = std::mem::replace(&mut self.judged, new);
+            if left > Decimal::ZERO {
+                self.judged.add(self.side, others.of_size(self.side, left));
+            }
+        }
+        self.replace_farther(parts);
+    }
+
     /// Stops that fired leave this much of what they would have closed: they stood for it.
     fn hold_fired(&mut self, left: &[LinePart]) {
         if !left.is_empty() {

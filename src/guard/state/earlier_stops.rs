@@ -47,6 +47,16 @@ impl EarlierStops {
         Some(StopAt { px, is_own: false })
     }
 
+    /// Whether nothing of an earlier life is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Where what the entry with this client order id opens is stopped out.
+    pub(crate) fn of_cloid(&self, cloid: Cloid) -> Option<Decimal> {
+        self.known.get(&cloid).copied()
+    }
+
     /// Takes in what a checkpoint knows.
     pub(crate) fn add(&mut self, stops: impl IntoIterator<Item = (Cloid, Decimal)>) {
         for (cloid, px) in stops {

@@ -12,6 +12,7 @@ use crate::guard::state::earlier_stops::EarlierStops;
 use crate::guard::state::entry_leg::EntryLeg;
 use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::feed::FeedState;
+use crate::guard::state::filled_away::FilledAway;
 use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
@@ -97,6 +98,7 @@ pub struct Guard {
     pub(in crate::guard) order_owners: BTreeMap<Cloid, Address>,
     /// Where what rests since an earlier life was judged to be stopped out.
     pub(in crate::guard) earlier_stops: EarlierStops,
+    pub(in crate::guard) filled_away: FilledAway,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     /// When this life began.
     pub(in crate::guard) started_ms: Option<u64>,
@@ -192,6 +194,7 @@ impl Guard {
             book: Book::default(),
             order_owners: BTreeMap::new(),
             earlier_stops: EarlierStops::default(),
+            filled_away: FilledAway::default(),
             api_wallet_valid_until_ms: None,
             started_ms: None,
             shutdown_reason: None,

@@ -15,6 +15,7 @@ pub(crate) mod entry_leg;
 pub(crate) mod exposure;
 pub(crate) mod feed;
 pub(crate) mod filled;
+pub(crate) mod filled_away;
 pub(crate) mod filled_entries;
 pub(crate) mod fills_told;
 pub(crate) mod flatten;

@@ -145,7 +145,7 @@ impl Poller {
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::BookFills => {
-                ("fills for the record", u64::MAX, self.beside.book_fills(self.board.book_fills_since_ms()))
+                ("fills for the record", u64::MAX, self.beside.book_fills(self.board.book_fills_since_ms(), read_for))
             }
             Task::Fundings => ("funding", u64::MAX, self.beside.fundings(self.board.fundings_since_ms())),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),

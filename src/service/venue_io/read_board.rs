@@ -131,7 +131,7 @@ impl ReadBoard {
                         board.ledger_since_ms = Some(*since_ms);
                     }
                     Read::Fills { since_ms } => board.fills_since_ms = *since_ms,
-                    Read::BookFills { since_ms } => board.book_fills_since_ms = *since_ms,
+                    Read::BookFills { since_ms, .. } => board.book_fills_since_ms = *since_ms,
                     Read::Fundings { since_ms } => board.fundings_since_ms = *since_ms,
                     _ => {}
                 }

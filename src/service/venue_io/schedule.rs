@@ -151,7 +151,7 @@ impl Schedule {
         let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
-        if is_for_the_book && !has_room {
+        if is_for_the_book && !is_urgent && !has_room {
             let latest_steady_ms = if task == Task::Ledger { steady_from_ms } else { u64::MAX };
             due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)).min(latest_steady_ms));
             return None;
@@ -308,6 +308,7 @@ impl Schedule {
             Read::Ledger { is_for_halt, .. } => self.at_once(Task::Ledger, *is_for_halt, steady_ms),
             Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.want_for_feed(steady_ms),
+            Read::BookFills { is_for_cover: true, .. } => self.at_once(Task::BookFills, false, steady_ms),
             Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
             Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),
             Read::Mode { is_for_halt } => self.at_once(Task::Mode, *is_for_halt, steady_ms),

@@ -183,11 +183,11 @@ impl VenueReader {
         Ok(Some(Input::Fills { page, begun_ms }))
     }
 
-    /// The same for the record, which waits until nobody needs the room.
-    pub(super) fn book_fills(&self, since_ms: u64) -> Answer {
+    /// The same for the record, which waits until nobody needs the room, but for what tells where a stop belongs.
+    pub(super) fn book_fills(&self, since_ms: u64, read_for: ReadFor) -> Answer {
         let (begun_ms, kind) = (now_ms(), "userFillsByTime");
         let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
-        let answer = self.ask_as(Priority::EarlyRead, &question)?;
+        let answer = self.ask_for(read_for, &question)?;
         let page = history::fills(&answer)?;
         self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
         Ok(Some(Input::BookFills { page, since_ms, begun_ms }))

@@ -7,7 +7,7 @@ mod rows;
 mod written;
 
 pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_ahead, on_ledger_lacks};
-pub(crate) use rows::{Told, on_fills_read, on_fills_told, on_fundings_told, on_ledger};
+pub(crate) use rows::{Told, on_fills_told, on_fundings_told, on_ledger, on_newest_read};
 
 use crate::guard::flow::step_context::Step;
 
@@ -15,6 +15,13 @@ use crate::guard::flow::step_context::Step;
 pub(crate) fn read_fills(step: &mut Step<'_>) {
     let now_ms = step.now_ms;
     step.guard.book.fill_reads.want(now_ms);
+}
+
+/// Has the fills read at once that tell which entries of an earlier life have made a position.
+pub(crate) fn read_fills_for_cover(step: &mut Step<'_>) {
+    let now_ms = step.now_ms;
+    step.guard.book.fill_reads.want_for_cover(now_ms);
+    reads::ask(step);
 }
 
 /// Does what is due as time passes.

@@ -45,7 +45,8 @@ pub(super) fn ask(step: &mut Step<'_>) {
         let since_ms = book.chains.look_from_ms(book.fills.read_ms());
         let since_ms = since_ms.min(book.unexplained.fills_ms.unwrap_or(since_ms));
         let since_ms = book.since_with_elsewhere(mode, since_ms, book.elsewhere.fills_ms);
-        step.effects.immediate.push(Command::Read(Read::BookFills { since_ms }));
+        let is_for_cover = book.fill_reads.is_for_cover;
+        step.effects.immediate.push(Command::Read(Read::BookFills { since_ms, is_for_cover }));
     }
     let book = &mut step.guard.book;
     if book.funding_reads.begin(now_ms, apart_ms) {
@@ -195,7 +196,8 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
         step.guard.book.look_at_fills(&fills, since_ms, up_to_ms.max(since_ms.saturating_add(1)));
     }
     let since_ms = step.guard.book.since_begin(since_ms);
-    rows::on_fills_read(step, fills.clone());
+    let take_in = if is_more { rows::on_fills_read } else { rows::on_newest_read };
+    take_in(step, fills.clone());
     if step.guard.book.is_behind || !is_believed {
         return;
     }

@@ -56,10 +56,19 @@ pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
         return step.guard.book.fill_reads.want(step.now_ms);
     }
     record_fills(step, fills.to_vec(), told);
+    if told == Told::Later {
+        step.guard.filled_away.on_told();
+    }
+}
+
+/// Takes in fills that were read up to the newest.
+pub(crate) fn on_newest_read(step: &mut Step<'_>, fills: Vec<Fill>) {
+    on_fills_read(step, fills);
+    step.guard.filled_away.on_told();
 }
 
 /// Takes in fills that were read. None is of a time to come.
-pub(crate) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
+pub(super) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
     let latest_ms = latest_ms(step.guard);
     fills.retain(|fill| fill.time <= latest_ms);
     record_fills(step, fills, Told::Later);
@@ -74,10 +83,12 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
         // Cash that is gone since the last life may have been lost, whatever the disk takes.
         step.guard.risk.traded(step.now_ms);
     }
+    let new = step.guard.book.chains.in_order(new);
+    let Guard { filled_away, earlier_stops, .. } = &mut *step.guard;
+    new.iter().for_each(|fill| filled_away.note(fill, fill.cloid.and_then(|cloid| earlier_stops.of_cloid(cloid))));
     if new.is_empty() || !can_record(step) {
         return;
     }
-    let new = step.guard.book.chains.in_order(new);
     for fill in &new {
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, fill, is_late);

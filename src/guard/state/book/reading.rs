@@ -26,6 +26,8 @@ pub(crate) struct Reading {
     pub(crate) shown: usize,
     /// An answer had more to come.
     pub(crate) is_paging: bool,
+    /// What is held waits for it.
+    pub(crate) is_for_cover: bool,
     /// Since when something is wanted that was not read since.
     open_since_ms: Option<u64>,
     /// What was told last of rows that are not in the book.
@@ -37,6 +39,12 @@ impl Reading {
     pub(crate) fn want(&mut self, from_ms: u64) {
         self.wanted_ms = Some(self.wanted_ms.map_or(from_ms, |wanted_ms| wanted_ms.min(from_ms)));
         self.open_since_ms.get_or_insert(from_ms);
+    }
+
+    /// Wants one at once, for the cover of what is held: whatever is under way may come late.
+    pub(crate) fn want_for_cover(&mut self, now_ms: u64) {
+        (self.asked_ms, self.begun_ms, self.is_for_cover) = (None, None, true);
+        self.want(now_ms);
     }
 
     /// Wants one, where none is wanted or under way.
@@ -73,7 +81,7 @@ impl Reading {
         (self.asked_ms, self.is_paging) = (None, is_more);
         if !is_more {
             self.read_ms = self.read_ms.max(Some(begun_ms));
-            self.open_since_ms = None;
+            (self.open_since_ms, self.is_for_cover) = (None, false);
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::super::fixture::{NOW, body, noop};
 use super::super::simulation::books::{COINS, coin_of};
 use super::super::simulation::exchange::refusal;
+use super::super::simulation::frames::fills_since;
 use super::line::Shown;
 use super::nature::{LAG_MS, Traffic, Trouble};
 use super::truth::Cover;
@@ -17,6 +18,7 @@ use crate::guard::effects::SendAction;
 use crate::guard::{Input, Read, SendOutcome, Urgency};
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
+use crate::venue::history::Page;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
 use crate::venue::signing::Terms;
 
@@ -67,6 +69,17 @@ impl World {
                 self.hears_of(Traffic::Ledger, input);
             }
             Read::Fills { since_ms } => self.read_fills(since_ms),
+            Read::BookFills { since_ms, is_for_cover: true } => {
+                let fills = fills_since(&self.venue.trades, since_ms);
+                let input = Input::BookFills { page: Page::from(fills), since_ms, begun_ms: self.now };
+                let slow_ms = match self.nature.trouble {
+                    Trouble::Slow(Traffic::Ledger, ms) => ms,
+                    _ => 0,
+                };
+                if !self.hangs(Traffic::Ledger) {
+                    self.hears(LATE_MS + slow_ms, input);
+                }
+            }
             Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {

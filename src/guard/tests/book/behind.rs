@@ -56,7 +56,7 @@ fn tells_of_it(world: &mut BookWorld) -> Vec<u64> {
         world.step(crate::guard::Input::Tick);
         world.read_account();
         asked.extend(world.reads.iter().filter_map(|read| match read {
-            Read::BookFills { since_ms } => Some(*since_ms),
+            Read::BookFills { since_ms, .. } => Some(*since_ms),
             _ => None,
         }));
         while !world.reads.is_empty() {

@@ -193,7 +193,7 @@ impl BookWorld {
         let begun_ms = self.now_ms();
         self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
         let input = match read {
-            Read::BookFills { since_ms } => {
+            Read::BookFills { since_ms, .. } => {
                 let shown = if take(&mut self.empty[0]) { json!([]) } else { self.venue.fills_by_time(since_ms) };
                 let fills: Vec<Fill> = serde_json::from_value(shown).unwrap();
                 Input::BookFills { page: Page::from(fills), since_ms, begun_ms }

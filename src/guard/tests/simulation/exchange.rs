@@ -26,6 +26,7 @@ impl Venue {
             OrderKind::Trigger { is_market: true, tpsl: Tpsl::Tp, .. } => "Take Profit Market",
             OrderKind::Trigger { is_market: false, tpsl: Tpsl::Tp, .. } => "Take Profit Limit",
         };
+        self.named.extend(order.cloid.map(|cloid| (self.next_oid, cloid)));
         OpenOrder {
             coin: coin_of(order.asset).to_owned(),
             side: Side::of(order.is_buy),
@@ -97,6 +98,7 @@ impl Venue {
             let size = if is_immediate && dice.chance(self.manners.is_thin) { half(order.size) } else { order.size };
             self.next_oid += 1;
             let oid = self.next_oid;
+            self.named.extend(order.cloid.map(|cloid| (oid, cloid)));
             let filled = if order.reduce_only { self.reduce(coin, order.is_buy, size, oid) } else { size };
             if !order.reduce_only {
                 self.trade_at(coin, if order.is_buy { size } else { -size }, mid, oid);

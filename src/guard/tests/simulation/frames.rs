@@ -12,6 +12,7 @@ use super::push::{Push, STATES_MS, Sight};
 use super::venue::Trade;
 use crate::guard::Input;
 use crate::guard::feed_news::FeedNews;
+use crate::venue::fill::Fill;
 use crate::venue::info::AccountMode;
 use crate::venue::stream::data::Data;
 use crate::venue::stream::frame::Frame;
@@ -109,7 +110,7 @@ impl Push {
             }
             1 => {
                 let more = self.dice.pick(&[dec!(3), dec!(-3), dec!(0.1)]);
-                let trade = Trade { coin, before: held, after: held + more, px: mid, oid: 0, at_ms: now };
+                let trade = Trade { coin, before: held, after: held + more, px: mid, oid: 0, cloid: None, at_ms: now };
                 let told = fill(&trade, 1_000_000 + now);
                 self.frame(now, "userFills", &json!({"user": ACCOUNT, "fills": [told]}));
             }
@@ -125,10 +126,16 @@ impl Push {
     }
 }
 
+/// The fills of these trades since then, as a read shows them.
+pub(in crate::guard::tests) fn fills_since(trades: &[Trade], since_ms: u64) -> Vec<Fill> {
+    let told = (0..).zip(trades).filter(|(_, trade)| trade.at_ms >= since_ms);
+    told.map(|(tid, trade)| serde_json::from_value(fill(trade, tid)).unwrap()).collect()
+}
+
 fn fill(trade: &Trade, tid: u64) -> Value {
-    let Trade { coin, before, after, px, oid, at_ms } = trade;
+    let Trade { coin, before, after, px, oid, cloid, at_ms } = trade;
     let size = after - before;
     let side = if size > Decimal::ZERO { "B" } else { "A" };
     json!({"coin": coin, "px": px, "sz": size.abs(), "side": side, "time": at_ms, "startPosition": before, "dir": "",
-        "closedPnl": "0.0", "hash": "0x", "oid": oid, "crossed": true, "fee": "0.0", "tid": tid, "feeToken": "USDC"})
+        "closedPnl": "0.0", "hash": "0x", "oid": oid, "crossed": true, "fee": "0.0", "tid": tid, "feeToken": "USDC", "cloid": cloid})
 }

@@ -10,7 +10,7 @@ pub(super) mod books;
 mod checks;
 pub(super) mod dice;
 pub(super) mod exchange;
-mod frames;
+pub(in crate::guard::tests) mod frames;
 mod happenings;
 mod limits;
 pub(super) mod push;

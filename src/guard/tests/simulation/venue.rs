@@ -55,6 +55,7 @@ pub(in crate::guard::tests) struct Trade {
     pub(in crate::guard::tests) after: Decimal,
     pub(in crate::guard::tests) px: Decimal,
     pub(in crate::guard::tests) oid: u64,
+    pub(in crate::guard::tests) cloid: Option<Cloid>,
     pub(in crate::guard::tests) at_ms: u64,
 }
 
@@ -73,6 +74,8 @@ pub(in crate::guard::tests) struct Venue {
     /// What a trade pays, as a share of its value.
     pub(in crate::guard::tests) fee: Decimal,
     pub(in crate::guard::tests) trades: Vec<Trade>,
+    /// The client order ids of all orders that ever were.
+    pub(super) named: BTreeMap<u64, Cloid>,
     /// Orders that ended without a trade that the account could show, by coin.
     pub(in crate::guard::tests) vanished: BTreeMap<&'static str, u64>,
     /// What stops that filled in part have left of what they covered, by coin.
@@ -103,6 +106,7 @@ impl Venue {
             drops_orphans,
             fee: Decimal::ZERO,
             trades: Vec::new(),
+            named: BTreeMap::new(),
             vanished: BTreeMap::new(),
             left_by_stops: BTreeMap::new(),
         }
@@ -126,7 +130,8 @@ impl Venue {
             paid
         };
         self.books.cash -= paid - kept + (size * px).abs() * self.fee;
-        self.trades.push(Trade { coin, before: held, after, px, oid, at_ms: self.books.at_ms });
+        let cloid = self.named.get(&oid).copied();
+        self.trades.push(Trade { coin, before: held, after, px, oid, cloid, at_ms: self.books.at_ms });
         if !after.is_zero() {
             self.books.positions.insert(coin, (after, kept));
         }

@@ -36,6 +36,7 @@ impl Schedule {
     /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it.
     pub(super) fn held_back_until(&self, due: &Due, steady_ms: u64) -> Option<u64> {
         if due.task.is_for_the_book()
+            && !due.is_urgent
             && let Some(until_steady_ms) = self.book_from(steady_ms)
         {
             return Some(until_steady_ms);

@@ -28,7 +28,7 @@ fn a_ledger_for_the_book_waits_for_room() {
 /// A start that has just seen the account is followed by others, and a minute of them has the weight of one.
 #[test]
 fn the_record_waits_for_what_a_start_has_written_down() {
-    let started = || {
+    let started = |is_for_cover: bool| {
         let mut schedule = Schedule::new(
             &[Task::Account, Task::Orders],
             &[Task::BookFills, Task::Fundings],
@@ -36,11 +36,11 @@ fn the_record_waits_for_what_a_start_has_written_down() {
             1_200,
         );
         [Task::Account, Task::Orders].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
-        schedule.want(&Read::BookFills { since_ms: 0 }, T0);
+        schedule.want(&Read::BookFills { since_ms: 0, is_for_cover }, T0);
         schedule
     };
     let begins = |at_ms: u64, left: u32| {
-        let mut schedule = started();
+        let mut schedule = started(false);
         schedule.left = left;
         schedule.begin(Lane::Beside, at_ms, |_, _| 0).is_some()
     };
@@ -48,4 +48,14 @@ fn the_record_waits_for_what_a_start_has_written_down() {
     assert!(!begins(T0, IP_BUDGET) && !begins(T0 + BOOK_AFTER_MS - 1, IP_BUDGET));
     assert!(begins(T0 + BOOK_AFTER_MS, half) && !begins(T0 + BOOK_AFTER_MS, half - 1));
     assert!(begins(T0 + START_MS, half - 1) && !begins(T0 + START_MS - 1, half - 1));
+    // What tells where a stop belongs does not wait, and goes by what is kept for a flatten.
+    let mut schedule = started(true);
+    let (_, read_for) = schedule.begin(Lane::Beside, T0, |_, _| 0).unwrap();
+    assert!(read_for.is_urgent);
+    for (kept_ms, begins) in [(0, true), (30_000, false)] {
+        let wait_ms = |priority, _| if priority == Priority::Flatten { kept_ms } else { 30_000 };
+        let mut schedule = started(true);
+        schedule.due.iter_mut().for_each(|due| due.overdraft_from_ms = T0 + 60_000);
+        assert_eq!(schedule.begin(Lane::Beside, T0, wait_ms).is_some(), begins, "{kept_ms}");
+    }
 }
