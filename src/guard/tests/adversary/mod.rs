@@ -4,6 +4,7 @@
 //! them for. In one game of three the guard listens to the venue's live feed as well. A game is short; there are many, and the first one that breaks a promise ends them. `ADVERSARY_GAMES` plays so
 //! many, all of them, from the seed `ADVERSARY_FROM` on; `ADVERSARY_SEED` plays one and prints what happened.
 
+mod absence;
 mod checks;
 mod feed;
 mod game;

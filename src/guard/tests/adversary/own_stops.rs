@@ -32,7 +32,7 @@ impl OwnStops {
         nature.fond_of.extend([Move::CancelChildren; 4]);
         nature.fond_of.extend([Move::Bracket; 4]);
         nature.fond_of.extend([Move::Gap; 2]);
-        let is_sure = nature.feed.is_none_or(|feed| feed.lost == 0) && !nature.has_restarts;
+        let is_sure = nature.feed.is_none_or(|feed| feed.lost == 0);
         Self { is_watched: is_sure && nature.trouble == Trouble::None, judged: BTreeMap::new() }
     }
 

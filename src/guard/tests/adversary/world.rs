@@ -9,6 +9,7 @@ use super::super::simulation::account::account;
 use super::super::simulation::dice::Dice;
 use super::super::simulation::push::Push;
 use super::super::simulation::venue::Venue;
+use super::absence::Absence;
 use super::checks::Checks;
 use super::feed;
 use super::leaving::Leaving;
@@ -82,6 +83,7 @@ pub(super) struct World {
     pub(super) told: Told,
     pub(super) waiting: Waiting,
     pub(super) own_stops: OwnStops,
+    pub(super) absence: Absence,
     /// Answers of the kind that hangs at times, so far.
     pub(super) may_hang: u64,
     pub(super) requests_left: Option<u64>,
@@ -137,6 +139,7 @@ impl World {
             told: Told::default(),
             waiting: Waiting::default(),
             own_stops,
+            absence: Absence::draw(seed),
             may_hang: 0,
             requests_left: None,
             cancels_left: 10_000,
@@ -189,6 +192,7 @@ impl World {
         self.tally.restarts += 1;
         self.checks.restarted(self.now);
         self.push.iter_mut().for_each(|push| push.dies(self.now));
+        self.is_away();
         self.wake();
     }
 

@@ -31,7 +31,7 @@ impl World {
         self.move_price(coin, factor);
     }
 
-    pub(super) fn move_price(&mut self, coin: &'static str, factor: Decimal) {
+    pub(in super::super) fn move_price(&mut self, coin: &'static str, factor: Decimal) {
         self.note(|| format!("{coin} moves by {factor}"));
         // What fills in both directions may leave as much held, and as many orders, as there were.
         let state = |world: &Self| (world.venue.fills, world.venue.books.orders.keys().copied().collect::<Vec<u64>>());
