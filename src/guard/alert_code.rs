@@ -42,6 +42,8 @@ codes! {
     JournalError = "journal_error",
     /// Money moved by a ledger entry of a type that is not known; compare the account with what was expected.
     LedgerOdd = "ledger_odd",
+    /// The ledger or the account's mode was not read for a minute: what is withdrawn may count as lost. Look at the way to the venue if it lasts.
+    LedgerUnread = "ledger_unread",
     /// The venue's list of markets contradicts the one that is known; entries are refused. Compare, and restart to take it.
     MarketsChanged = "markets_changed",
     /// Everything must be closed and is not after ten seconds; close it at the venue's own page if it lasts.

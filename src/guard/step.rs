@@ -131,7 +131,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         }
         Input::ReadFails { name, text: Some(text) } => {
             step.record(Trouble::new(text.clone()));
-            step.guard.failing_reads.insert(name, text);
+            step.guard.failing_reads.insert(name, (text, step.now_ms));
         }
         Input::ReadFails { name, text: None } => _ = step.guard.failing_reads.remove(name),
         Input::Shutdown { reason } => shutdown::on_shutdown(step, reason),

@@ -9,6 +9,7 @@ use crate::guard::judge::admission::{halted, killed};
 use crate::guard::report::feed;
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::unconfirmed_loss::MAX_DOUBT_MS;
 use crate::guard::state::standing_stops::bare_size;
 use crate::guard::state::view::AccountView;
 use crate::record::error_body::Health;
@@ -16,6 +17,8 @@ use crate::record::status::Alert;
 
 /// Closing everything and reading its TWAP orders may take this long before it is told.
 const NOTICE_MS: u64 = 10_000;
+/// Ledger or mode unread are told of after this long: a loss is believed without them sooner.
+const UNREAD_NOTICE_MS: u64 = 60_000;
 /// A position that its stops do not cover in full is told of after this long.
 const BARE_NOTICE_MS: u64 = 5_000;
 
@@ -62,6 +65,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         alert(*code, text.clone(), Some(*since_ms));
     }
     alerts.extend(equity_unread(guard, now_ms).into_iter().chain(account_alone(guard, now_ms)));
+    alerts.extend(ledger_unread(guard, now_ms));
     alerts.extend(role_unread(guard).into_iter().chain(markets_changed(guard)));
     alerts.extend(feed::feed_down(guard, now_ms).into_iter().chain(not_flat(guard, now_ms)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
@@ -85,7 +89,7 @@ fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String,
     ];
     reads.into_iter().filter_map(move |(code, name, at_ms, limit_ms)| {
         let what = if code == AlertCode::PriceStale { name.to_owned() } else { format!("the {name}") };
-        let why = guard.failing_reads.get(name).map_or_else(String::new, |why| format!("; {why}"));
+        let why = guard.failing_reads.get(name).map_or_else(String::new, |(why, _)| format!("; {why}"));
         let Some(at_ms) = at_ms else { return Some((code, format!("{what}: not read yet{why}"), None)) };
         if now_ms.saturating_sub(at_ms) <= limit_ms {
             return None;
@@ -126,6 +130,22 @@ fn account_alone(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let text = "the account: read once since the start, and another read has not agreed with that yet".to_owned();
     let about = Some("first read".to_owned());
     Some(Alert { code: AlertCode::AccountStale.as_str().into(), about, text, since_ms: None })
+}
+
+/// Nobody can say for long what of the equity was paid in or out, or in which purse it is.
+fn ledger_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    let failing = ["ledger", "mode"].into_iter().filter_map(|name| Some((name, guard.failing_reads.get(name)?)));
+    let (name, (why, since_ms)) = failing.min_by_key(|(_, (_, since_ms))| *since_ms)?;
+    let since_ms = since_ms.saturating_add(UNREAD_NOTICE_MS);
+    let of = if name == "ledger" { "the ledger" } else { "the account's mode" };
+    let text = format!(
+        "{of}: not read for over {}; {why}; until it is, what is withdrawn counts as lost after {}, and a halt by a loss that was \
+         realised waits as long",
+        span(UNREAD_NOTICE_MS),
+        span(MAX_DOUBT_MS)
+    );
+    let code = AlertCode::LedgerUnread.as_str().into();
+    (now_ms > since_ms).then(|| Alert { code, about: Some(name.to_owned()), text, since_ms: Some(since_ms) })
 }
 
 /// What is held is covered and can be closed, but what the account is worth is not known.

@@ -88,8 +88,8 @@ pub struct Guard {
     pub(in crate::guard) untold: Untold,
     /// States outside the core that a person should know of, by their alert's code: text, and since when.
     pub(in crate::guard) concerns: BTreeMap<AlertCode, (String, u64)>,
-    /// Why reads bring nothing, by what is read.
-    pub(in crate::guard) failing_reads: BTreeMap<&'static str, String>,
+    /// Why reads bring nothing, by what is read, and since when.
+    pub(in crate::guard) failing_reads: BTreeMap<&'static str, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) allowance: Allowance,

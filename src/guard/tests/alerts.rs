@@ -101,6 +101,31 @@ fn what_is_too_old_is_told_with_why_it_is_not_read() {
     assert_eq!(told(&desk), (account, prices));
 }
 
+/// What was paid in or out, and into which purse, is not known for a minute.
+#[test]
+fn a_ledger_that_is_not_read_for_a_minute_is_told() {
+    for (name, told) in [("ledger", "the ledger: "), ("mode", "the account's mode: ")] {
+        let mut desk = Desk::live();
+        let why = "reading it fails: HTTP 502";
+        let fails = |desk: &mut Desk, text: Option<&str>| {
+            desk.step(Input::ReadFails { name, text: text.map(str::to_owned) });
+        };
+        let is_told = |desk: &Desk| {
+            let status = desk.guard.status_json(desk.now, (0, 0));
+            status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "ledger_unread")
+        };
+        fails(&mut desk, Some(why));
+        desk.now += 60_000;
+        assert!(!is_told(&desk), "{name}");
+        desk.now += 1;
+        let text = text(&desk, "ledger_unread");
+        assert!(text.starts_with(told) && text.contains("over 60 s; reading it fails: HTTP 502; "), "{text}");
+        assert!(text.contains("lost after 10 s"), "{text}");
+        fails(&mut desk, None);
+        assert!(!is_told(&desk), "{name}");
+    }
+}
+
 /// While nobody can say which stops rest, it is not said that there is none.
 #[test]
 fn a_position_whose_stops_cannot_be_read_is_not_said_to_have_none() {

@@ -141,6 +141,13 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "Compare the account with what you expected.",
     ),
     (
+        "ledger_unread",
+        Warning,
+        "Ledger or account mode not read",
+        "What is withdrawn counts as lost after ten seconds, and may fire a halt. A halt by a realised loss waits as long.",
+        "Withdraw nothing until it is over. If it lasts, look at the way to the venue.",
+    ),
+    (
         "markets_changed",
         Warning,
         "Venue's list of markets contradicts the known one",

@@ -3,7 +3,7 @@
 use crate::guard::state::risk::cash_balance::Cash;
 
 /// A loss seen on two reads is believed after this long, whatever ledger and mode say or do not say.
-const MAX_DOUBT_MS: u64 = 10_000;
+pub(crate) const MAX_DOUBT_MS: u64 = 10_000;
 
 /// A loss that is not believed yet.
 #[derive(Debug, Clone)]
