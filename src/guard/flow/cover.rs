@@ -2,7 +2,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::book;
+use crate::guard::flow::filled_away;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, FirstStop};
@@ -42,8 +42,7 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
         Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, mid, by })))
     });
     let positions: BTreeMap<u32, (PositionSide, HeldNow)> = positions.collect();
-    let is_unknown = positions.iter().any(|(asset, (side, now))| !is_known(guard, *asset, *side, now));
-    let asks = guard.filled_away.look(is_unknown && !guard.earlier_stops.is_empty());
+    filled_away::on_positions(guard, &positions);
     guard.lines.set_positions(&positions, read_ms);
     guard.watch.enlarged.clear();
     if note_doubted(guard, step.now_ms) {
@@ -57,15 +56,7 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
             refresh_market(guard, asset);
         }
     }
-    if asks {
-        book::read_fills_for_cover(step);
-    }
-}
-
-/// Whether a position is as its line knows it.
-fn is_known(guard: &Guard, asset: u32, side: PositionSide, now: &HeldNow) -> bool {
-    let known = guard.lines.get(asset).map(|line| line.record(asset));
-    known.is_some_and(|known| (known.is_long, known.held, known.entry_px) == (side.is_long(), now.held, now.entry_px))
+    filled_away::ask(step);
 }
 
 /// Puts the lines that moved on disk: a life that ends in a crash must not take them with it, or a stop that somebody took

@@ -11,6 +11,7 @@ pub(crate) mod decision;
 pub(crate) mod discrepancies;
 pub(crate) mod dispatch;
 pub(crate) mod feed;
+pub(crate) mod filled_away;
 pub(crate) mod flatten;
 pub(crate) mod fresh_marks;
 pub(crate) mod guard_actions;

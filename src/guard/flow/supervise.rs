@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{closing, discrepancies, feed, flatten, guard_actions, over_limit, protect};
+use crate::guard::flow::{closing, discrepancies, feed, filled_away, flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
@@ -76,12 +76,12 @@ pub(crate) fn on_account(step: &mut Step<'_>, mut state: ClearinghouseState, equ
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         step.guard.watch.marked_ms = step.now_ms;
-        step.guard.filled_away.on_account(venue_ms);
         step.guard.clock.read(venue_ms, begun_ms);
         step.guard.book.begin_by_venue(venue_ms, step.guard.clock.ahead_ms());
         step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
+        filled_away::on_changes(step.guard, &changes);
         cover_lines::note_enlarged(step.guard, &changes, read);
         cover_lines::note_ended(step.guard, &changes, begun_ms);
         let ends = changes.iter().filter(|(asset, change)| cover_lines::on_change(step.guard, **asset, **change));
@@ -123,6 +123,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         on_orders_vanished(step, &left);
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
+        guard.filled_away.on_orders(guard.clock.latest_ms());
         guard.sent.resting().for_each(|told| guard.view.confirm(told));
         for (oid, px) in guard.sent.judged_resting(&guard.view) {
             guard.view.orders.get_mut(&oid).into_iter().for_each(|order| order.judged_px = Some(px));

@@ -17,11 +17,15 @@ use std::collections::BTreeSet;
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
 
+/// After so long all that filled before a life has its stop.
+const YOUNG_MS: u64 = 60_000;
+
 impl Guard {
     /// What a restart must know of all events so far, so that it need not read them: a `checkpoint` record.
     #[must_use]
     pub fn checkpoint(&self, now_ms: u64) -> String {
         let windows = self.windows.iter().map(|(client, window)| (*client, window.nonces().clone()));
+        let is_young = self.started_ms.is_none_or(|started_ms| now_ms.saturating_sub(started_ms) < YOUNG_MS);
         let checkpoint = Checkpoint {
             at_ms: now_ms,
             seq: self.seq,
@@ -31,7 +35,7 @@ impl Guard {
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             cloids_of: self.client_cloids.last_by_client(CHECKPOINT_CLOIDS),
             orders_of: self.orders_by_client(),
-            judged: self.earlier_stops.record(&self.view, &self.sent),
+            judged: self.earlier_stops.record(&self.view, &self.sent, is_young),
             ledger_ms: self.risk.ledger_read_ms,
             lines: self
                 .lines

@@ -37,6 +37,8 @@ impl EarlierStops {
             let stops = action.orders().filter(|order| (order.asset, order.is_buy) == (entry.asset, !entry.is_buy));
             let stop_px = stops.filter_map(Order::market_stop_px).reduce(|one, other| side.further_of(one, other));
             let own_px = || side.away(entry.limit_px, percent_of(entry.limit_px, rules.stop));
+            // An id that is used again tells of its newest order alone.
+            entry.cloid.iter().for_each(|cloid| self.forget(cloid));
             self.add(entry.cloid.zip(stop_px.or_else(|| is_measured.then(own_px))));
         }
     }
@@ -45,6 +47,12 @@ impl EarlierStops {
     pub(crate) fn of(&self, entry: &Order) -> Option<StopAt> {
         let px = self.known.get(&entry.cloid?).copied().filter(|_| !entry.reduce_only)?;
         Some(StopAt { px, is_own: false })
+    }
+
+    fn forget(&mut self, cloid: &Cloid) {
+        if self.known.remove(cloid).is_some() {
+            self.order.retain(|other| other != cloid);
+        }
     }
 
     /// Whether nothing of an earlier life is known.
@@ -76,12 +84,14 @@ impl EarlierStops {
     }
 
     /// All that the next life must know: of what rests and what is on its way, and until that was read of what an earlier life knew.
-    pub(crate) fn record(&self, view: &View, sent: &SentOrders) -> Vec<(Cloid, Decimal)> {
+    /// Of a life that `is_young` what has filled before it may not have its stop yet.
+    pub(crate) fn record(&self, view: &View, sent: &SentOrders, is_young: bool) -> Vec<(Cloid, Decimal)> {
         let resting = view.orders.values().filter(|order| order.is_entry());
         let resting = resting.filter_map(|order| Some((order.cloid?, StopAt::of(order)?.px)));
         let sent = sent.orders.iter().filter(|order| !order.reduce_only);
         let sent = sent.filter_map(|order| Some((order.cloid?, order.stop?.px)));
-        let earlier = self.known.iter().filter(|_| view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
+        let earlier =
+            self.known.iter().filter(|_| is_young || view.orders_ms.is_none()).map(|(cloid, px)| (*cloid, *px));
         let known: BTreeMap<Cloid, Decimal> = earlier.chain(sent).chain(resting).collect();
         known.into_iter().take(MOST).collect()
     }

@@ -4,29 +4,55 @@
 use crate::base::address::Cloid;
 use crate::guard::state::cover::{LinePart, sort_parts, take_front};
 use crate::venue::fill::{Fill, FillId};
+use crate::venue::history::FILLS_DEPTH;
 use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// As many fills are kept, the newest: as the venue shows of an absence in two answers.
-const MOST: usize = 4_000;
+/// As many fills are kept, the newest: as many as the venue shows.
+const MOST: usize = FILLS_DEPTH;
 
-/// Fills of before this life's first read of the account, until all of them were told.
+/// So often they are asked for at a start, each time after twice as long, until they explain what is held.
+const MOST_ASKED: u32 = 5;
+const AGAIN_MS: u64 = 2_000;
+
+/// Fills of before this life knew what rests, until they are told.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FilledAway {
     fills: VecDeque<AwayFill>,
-    /// Of those that were ever told: an answer is read again where the disk did not take it.
+    /// Of those that were ever told.
     ids: BTreeSet<FillId>,
     /// Entries in doubt: what they have opened is found without fills.
     doubted: BTreeSet<Cloid>,
-    /// By the venue's time of the first read of the account: what fills later is seen as it happens.
+    /// When the first read of the open orders was taken in, by the venue's time: of what fills later they tell what it was judged with.
     until_ms: Option<u64>,
+    /// What was held until then, by coin.
+    held: BTreeMap<String, HeldFirst>,
+    /// Markets of which more is told than was taken.
+    ready: BTreeSet<String>,
     /// Whether an answer told of them, up to the newest.
     is_told: bool,
-    /// Whether it was looked what the first read of the account shows.
-    has_looked: bool,
-    /// What they made of each market's position, once all is told.
-    held: BTreeMap<String, Held>,
+    asked: u32,
+    asked_ms: u64,
+}
+
+/// A position as the first reads show it.
+#[derive(Debug, Clone)]
+struct HeldFirst {
+    /// Signed.
+    size: Decimal,
+    /// Whether its line knows it just so.
+    is_known: bool,
+    /// The size that fills end with, signed, where any are told.
+    told: Option<Decimal>,
+    /// By how much later reads have shown less; none once it has ended: what is held since is no business of these.
+    less: Option<Decimal>,
+}
+
+impl HeldFirst {
+    fn is_explained(&self) -> bool {
+        self.told.map_or(self.is_known, |told| told == self.size)
+    }
 }
 
 /// A fill, as far as it matters here.
@@ -47,22 +73,47 @@ impl FilledAway {
         self.doubted.extend(cloids);
     }
 
-    /// Takes in that the account was read, as of this time of the venue's.
-    pub(crate) fn on_account(&mut self, venue_ms: u64) {
-        let until_ms = *self.until_ms.get_or_insert(venue_ms);
-        self.fills.retain(|fill| fill.id.time <= until_ms);
-        self.sum_up();
+    /// Takes in a position, signed, that a read of the account shows before the open orders are known; `is_known` is whether its line
+    /// knows it just so.
+    pub(crate) fn on_held(&mut self, coin: &str, size: Decimal, is_known: bool) {
+        if self.until_ms.is_none() && !self.held.contains_key(coin) {
+            let first = HeldFirst { size, is_known, told: None, less: Some(Decimal::ZERO) };
+            self.held.insert(coin.to_owned(), first);
+        }
     }
 
-    /// Whether fills are to be read, once: the first read of the account shows positions that the life before did not know.
-    pub(crate) fn look(&mut self, is_unknown: bool) -> bool {
-        let is_first = self.until_ms.is_some() && !std::mem::replace(&mut self.has_looked, true);
-        is_first && is_unknown
+    /// Takes in that a read of the account shows less of a position than the one before: by so much, or none of it any more.
+    pub(crate) fn on_less(&mut self, coin: &str, by: Option<Decimal>) {
+        if let Some(first) = self.held.get_mut(coin) {
+            first.less = first.less.zip(by).map(|(less, by)| less.saturating_add(by));
+        }
+    }
+
+    /// Takes in that the open orders were read, at this time of the venue's.
+    pub(crate) fn on_orders(&mut self, venue_ms: u64) {
+        if self.until_ms.is_none() {
+            self.until_ms = Some(venue_ms);
+            self.fills.retain(|fill| fill.id.time <= venue_ms && self.held.contains_key(&fill.coin));
+            self.make_ready();
+        }
+    }
+
+    /// Whether fills are to be read now.
+    pub(crate) fn is_due(&self, now_ms: u64) -> bool {
+        let pause_ms = AGAIN_MS.saturating_mul(1 << self.asked.saturating_sub(1));
+        let is_open = self.asked == 0
+            || now_ms.saturating_sub(self.asked_ms) >= pause_ms && self.held.values().any(|held| !held.is_explained());
+        is_open && self.asked < MOST_ASKED && !self.held.is_empty()
+    }
+
+    /// Takes note that they are asked for.
+    pub(crate) fn on_asked(&mut self, now_ms: u64) {
+        (self.asked, self.asked_ms) = (self.asked.saturating_add(1), now_ms);
     }
 
     /// Takes in a fill, told in the order in which they happened, and where its entry is stopped out.
     pub(crate) fn note(&mut self, fill: &Fill, stop_px: Option<Decimal>) {
-        let is_away = self.until_ms.is_none_or(|until_ms| fill.time <= until_ms);
+        let is_away = self.until_ms.is_none_or(|until_ms| fill.time <= until_ms && self.held.contains_key(&fill.coin));
         if !is_away || !self.ids.insert(fill.id()) {
             return;
         }
@@ -81,31 +132,40 @@ impl FilledAway {
     /// Takes in that an answer told of all that there is up to now.
     pub(crate) fn on_told(&mut self) {
         self.is_told = true;
-        self.sum_up();
+        self.make_ready();
     }
 
-    fn sum_up(&mut self) {
-        if !self.is_told || self.until_ms.is_none() {
+    fn make_ready(&mut self) {
+        if !self.is_told || self.until_ms.is_none() || self.fills.is_empty() {
             return;
         }
-        let mut fills = Vec::from(std::mem::take(&mut self.fills));
-        fills.sort_by_key(|fill| fill.id.time);
-        let coins: BTreeSet<&String> = fills.iter().map(|fill| &fill.coin).collect();
-        for coin in coins {
-            let held = Held::after(fills.iter().filter(|fill| fill.coin == *coin));
-            self.held.insert(coin.clone(), held);
+        self.fills.make_contiguous().sort_by_key(|fill| fill.id.time);
+        for (coin, first) in &mut self.held {
+            let mut of_coin = self.fills.iter().filter(|fill| fill.coin == *coin).peekable();
+            if of_coin.peek().is_some() {
+                first.told = Some(Held::after(of_coin).size);
+                self.ready.insert(coin.clone());
+            }
         }
     }
 
-    /// What is known to be held in a market by entries of an earlier life, each with its stop: once, when all is told.
+    /// What is known to be held in a market by entries of an earlier life, each with its stop: once, when it is told.
     pub(crate) fn take(&mut self, coin: &str, side: PositionSide) -> Vec<LinePart> {
-        let held = self.held.remove(coin).filter(|held| held.side() == Some(side));
-        held.map_or_else(Vec::new, |held| held.known)
+        if !self.ready.remove(coin) {
+            return Vec::new();
+        }
+        let mut held = Held::after(self.fills.iter().filter(|fill| fill.coin == *coin));
+        self.fills.retain(|fill| fill.coin != coin);
+        let less = self.held.get(coin).and_then(|first| first.less);
+        let Some(less) = less.filter(|_| held.side() == Some(side)) else { return Vec::new() };
+        sort_parts(side, &mut held.known);
+        take_front(&mut held.known, less);
+        held.known
     }
 }
 
 /// A position as fills have made it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Held {
     size: Decimal,
     /// What entries with a known stop hold of it.
@@ -163,37 +223,47 @@ mod tests {
         serde_json::from_value(fill).unwrap()
     }
 
-    /// Steps of a position from nothing, each by an entry with this stop, or by something else.
-    fn held(steps: &[(Decimal, Option<u32>)], side: PositionSide) -> Vec<LinePart> {
-        let mut away = FilledAway::default();
-        let mut size = Decimal::ZERO;
-        for (time, (change, stop)) in (1..).zip(steps) {
-            away.note(&fill(time, size, *change, stop.map(u128::from)), stop.map(Decimal::from));
-            size += change;
-        }
-        away.on_account(100);
-        away.on_told();
-        away.take("ETH", side)
-    }
+    const LONG: PositionSide = PositionSide::Long;
 
     fn parts(parts: &[(u32, u32)]) -> Vec<LinePart> {
         parts.iter().map(|(px, size)| LinePart { px: Decimal::from(*px), size: Decimal::from(*size) }).collect()
     }
 
+    /// A life that has read the account, which holds so much, and the open orders at 100.
+    fn begun(size: Decimal) -> FilledAway {
+        let mut away = FilledAway::default();
+        away.on_held("ETH", size, false);
+        away.on_orders(100);
+        away
+    }
+
+    /// Steps of a position from nothing, each by an entry with this stop, or by something else.
+    fn held(steps: &[(Decimal, Option<u32>)], side: PositionSide) -> Vec<LinePart> {
+        let mut away = begun(steps.iter().map(|(change, _)| change).sum());
+        let mut size = Decimal::ZERO;
+        for (time, (change, stop)) in (1..).zip(steps) {
+            away.note(&fill(time, size, *change, stop.map(u128::from)), stop.map(Decimal::from));
+            size += change;
+        }
+        away.on_told();
+        assert!(!away.is_due(u64::MAX) || away.asked == 0, "they explain it");
+        away.take("ETH", side)
+    }
+
     #[test]
     fn what_entries_hold_has_their_stops() {
-        let (long, short) = (PositionSide::Long, PositionSide::Short);
+        let short = PositionSide::Short;
         let two = [(dec!(1), Some(1980)), (dec!(2), None), (dec!(4), Some(1900))];
-        assert_eq!(held(&two, long), parts(&[(1980, 1), (1900, 4)]));
+        assert_eq!(held(&two, LONG), parts(&[(1980, 1), (1900, 4)]));
         assert_eq!(held(&two, short), parts(&[]), "the other side");
-        let closed = |size: Decimal| held(&[&two[..], &[(-size, None)]].concat(), long);
+        let closed = |size: Decimal| held(&[&two[..], &[(-size, None)]].concat(), LONG);
         assert_eq!(closed(dec!(2)), parts(&[(1900, 3)]), "the nearer stop was hit first");
         assert_eq!(closed(dec!(7)), parts(&[]));
         let turned = [&two[..], &[(dec!(-9), Some(2050))]].concat();
         assert_eq!(held(&turned, short), parts(&[(2050, 2)]), "as much as it opened");
-        assert_eq!(held(&turned, long), parts(&[]));
+        assert_eq!(held(&turned, LONG), parts(&[]));
         assert_eq!(
-            held(&[&two[..], &[(dec!(-7), None), (dec!(3), None)]].concat(), long),
+            held(&[&two[..], &[(dec!(-7), None), (dec!(3), None)]].concat(), LONG),
             parts(&[]),
             "by hand, since"
         );
@@ -203,11 +273,10 @@ mod tests {
     #[test]
     fn what_no_fill_tells_of_has_no_stop_of_these() {
         let of = |fills: &[Fill]| {
-            let mut away = FilledAway::default();
+            let mut away = begun(dec!(1));
             fills.iter().for_each(|fill| away.note(fill, Some(dec!(1980))));
-            away.on_account(100);
             away.on_told();
-            away.take("ETH", PositionSide::Long)
+            away.take("ETH", LONG)
         };
         assert_eq!(of(&[fill(1, dec!(5), dec!(1), Some(1))]), parts(&[(1980, 1)]), "what was there is not its");
         assert_eq!(of(&[fill(1, dec!(0), dec!(1), Some(1)), fill(2, dec!(3), dec!(1), Some(2))]), parts(&[(1980, 1)]));
@@ -223,28 +292,68 @@ mod tests {
         let first = fill(1, dec!(0), dec!(1), Some(1));
         away.note(&first, Some(dec!(1980)));
         away.note(&fill(2, dec!(1), dec!(1), Some(2)), Some(dec!(1980)));
-        let long = PositionSide::Long;
-        assert_eq!(away.take("ETH", long), parts(&[]));
+        away.on_held("ETH", dec!(2), false);
+        assert_eq!(away.take("ETH", LONG), parts(&[]));
         away.on_told();
-        assert_eq!(away.take("ETH", long), parts(&[]), "the account is not read");
-        away.on_account(100);
+        assert_eq!(away.take("ETH", LONG), parts(&[]), "the open orders are not read");
+        away.on_orders(100);
         away.note(&first, Some(dec!(1980)));
-        assert_eq!(away.take("BTC", long), parts(&[]));
-        assert_eq!(away.take("ETH", long), parts(&[(1980, 1)]));
-        assert_eq!(away.take("ETH", long), parts(&[]));
+        assert_eq!(away.take("BTC", LONG), parts(&[]));
+        assert_eq!(away.take("ETH", LONG), parts(&[(1980, 1)]));
+        assert_eq!(away.take("ETH", LONG), parts(&[]));
         away.note(&first, Some(dec!(1980)));
         away.on_told();
-        assert_eq!(away.take("ETH", long), parts(&[]), "told again");
+        assert_eq!(away.take("ETH", LONG), parts(&[]), "told again");
+    }
+
+    /// Fills may be told late: what was closed since has taken what they opened along.
+    #[test]
+    fn what_has_gone_since_has_no_stop_of_these() {
+        for (less, left) in [(Some(dec!(1)), &[(1900, 4)][..]), (Some(dec!(3)), &[(1900, 2)]), (None, &[])] {
+            let mut away = begun(dec!(5));
+            away.on_less("ETH", less);
+            away.on_less("SOL", None);
+            away.note(&fill(1, dec!(0), dec!(1), Some(1)), Some(dec!(1980)));
+            away.note(&fill(2, dec!(1), dec!(4), Some(2)), Some(dec!(1900)));
+            away.on_told();
+            assert_eq!(away.take("ETH", LONG), parts(left), "{less:?}");
+        }
+    }
+
+    #[test]
+    fn they_are_asked_for_until_they_explain_what_is_held() {
+        let asked = |told: Option<Decimal>, is_known: bool| {
+            let mut away = FilledAway::default();
+            assert!(!away.is_due(0), "nothing is held");
+            away.on_held("ETH", dec!(1), is_known);
+            away.on_orders(100);
+            let mut at_ms = Vec::new();
+            for now_ms in (0..200_000).step_by(1_000) {
+                if away.is_due(now_ms) {
+                    away.on_asked(now_ms);
+                    at_ms.push(now_ms);
+                    told.iter().for_each(|size| away.note(&fill(1, dec!(0), *size, Some(1)), None));
+                    away.on_told();
+                }
+            }
+            at_ms
+        };
+        let often = [0, 2_000, 6_000, 14_000, 30_000];
+        assert_eq!(asked(Some(dec!(1)), false), [0]);
+        assert_eq!(asked(None, true), [0], "as its line knows it");
+        assert_eq!(asked(None, false), often);
+        assert_eq!(asked(Some(dec!(0.5)), true), often, "it was another");
     }
 
     #[test]
     fn of_too_many_the_oldest_are_forgotten() {
-        let mut away = FilledAway::default();
         let all = MOST as u64 + 2;
+        let mut away = FilledAway::default();
+        away.on_held("ETH", dec!(1), false);
+        away.on_orders(all);
         (0..all).for_each(|time| away.note(&fill(time, Decimal::from(time), dec!(1), Some(1)), Some(dec!(1980))));
         assert_eq!((away.fills.len(), away.ids.len()), (MOST, MOST));
-        away.on_account(all);
         away.on_told();
-        assert_eq!(total_size(&away.take("ETH", PositionSide::Long)), Decimal::from(MOST));
+        assert_eq!(total_size(&away.take("ETH", LONG)), Decimal::from(MOST));
     }
 }

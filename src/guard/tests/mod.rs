@@ -31,6 +31,7 @@ mod ended_lines;
 mod events;
 mod exits;
 mod feed;
+mod filled_away;
 mod fired_in_part;
 mod first_read;
 mod flattening;

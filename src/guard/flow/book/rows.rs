@@ -74,7 +74,16 @@ pub(super) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
     record_fills(step, fills, Told::Later);
 }
 
+/// Takes note of what entries of an earlier life have opened. A fill that is on record may be of one that ended before its stop stood.
+fn note_away(guard: &mut Guard, fills: &[Fill]) {
+    let Guard { filled_away, earlier_stops, book, .. } = guard;
+    for fill in book.chains.in_order(fills.to_vec()) {
+        filled_away.note(&fill, fill.cloid.and_then(|cloid| earlier_stops.of_cloid(cloid)));
+    }
+}
+
 fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
+    note_away(step.guard, &fills);
     // The same one may stand in an answer twice.
     let mut told_ids = BTreeSet::new();
     let book = &step.guard.book;
@@ -83,12 +92,10 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
         // Cash that is gone since the last life may have been lost, whatever the disk takes.
         step.guard.risk.traded(step.now_ms);
     }
-    let new = step.guard.book.chains.in_order(new);
-    let Guard { filled_away, earlier_stops, .. } = &mut *step.guard;
-    new.iter().for_each(|fill| filled_away.note(fill, fill.cloid.and_then(|cloid| earlier_stops.of_cloid(cloid))));
     if new.is_empty() || !can_record(step) {
         return;
     }
+    let new = step.guard.book.chains.in_order(new);
     for fill in &new {
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, fill, is_late);
