@@ -8,9 +8,9 @@ use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Takes in the positions as the account shows them, before their lines follow.
+/// Takes in the positions as the account shows them, before their lines follow, until the open orders are read as well.
 pub(crate) fn on_positions(guard: &mut Guard, positions: &BTreeMap<u32, (PositionSide, HeldNow)>) {
-    if guard.view.orders_ms.is_some() || guard.earlier_stops.is_empty() {
+    if guard.earlier_stops.is_empty() || guard.filled_away.has_begun() {
         return;
     }
     for (asset, (side, now)) in positions {
@@ -22,6 +22,9 @@ pub(crate) fn on_positions(guard: &mut Guard, positions: &BTreeMap<u32, (Positio
         if let Some(market) = view.market(*asset) {
             filled_away.on_held(&market.coin, now.held.saturating_mul(side.sign()), is_known);
         }
+    }
+    if guard.view.orders_ms.is_some() {
+        guard.filled_away.on_both(guard.clock.latest_ms());
     }
 }
 

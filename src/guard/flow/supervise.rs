@@ -123,7 +123,6 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         on_orders_vanished(step, &left);
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
-        guard.filled_away.on_orders(guard.clock.latest_ms());
         guard.sent.resting().for_each(|told| guard.view.confirm(told));
         for (oid, px) in guard.sent.judged_resting(&guard.view) {
             guard.view.orders.get_mut(&oid).into_iter().for_each(|order| order.judged_px = Some(px));

@@ -24,7 +24,7 @@ pub(crate) struct FilledAway {
     ids: BTreeSet<FillId>,
     /// Entries in doubt: what they have opened is found without fills.
     doubted: BTreeSet<Cloid>,
-    /// When the first read of the open orders was taken in, by the venue's time: of what fills later they tell what it was judged with.
+    /// When account and open orders were both read first, by the venue's time: of what fills later they tell what it was judged with.
     until_ms: Option<u64>,
     /// What was held until then, by coin.
     held: BTreeMap<String, HeldFirst>,
@@ -73,7 +73,7 @@ impl FilledAway {
         self.doubted.extend(cloids);
     }
 
-    /// Takes in a position, signed, that a read of the account shows before the open orders are known; `is_known` is whether its line
+    /// Takes in a position, signed, that a read of the account shows before both are known; `is_known` is whether its line
     /// knows it just so.
     pub(crate) fn on_held(&mut self, coin: &str, size: Decimal, is_known: bool) {
         if self.until_ms.is_none() && !self.held.contains_key(coin) {
@@ -89,13 +89,18 @@ impl FilledAway {
         }
     }
 
-    /// Takes in that the open orders were read, at this time of the venue's.
-    pub(crate) fn on_orders(&mut self, venue_ms: u64) {
+    /// Takes in that account and open orders were read by this time of the venue's.
+    pub(crate) fn on_both(&mut self, venue_ms: u64) {
         if self.until_ms.is_none() {
             self.until_ms = Some(venue_ms);
             self.fills.retain(|fill| fill.id.time <= venue_ms && self.held.contains_key(&fill.coin));
             self.make_ready();
         }
+    }
+
+    /// Whether account and open orders were both read: what fills from then on is seen as it happens.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.until_ms.is_some()
     }
 
     /// Whether fills are to be read now.
@@ -233,7 +238,7 @@ mod tests {
     fn begun(size: Decimal) -> FilledAway {
         let mut away = FilledAway::default();
         away.on_held("ETH", size, false);
-        away.on_orders(100);
+        away.on_both(100);
         away
     }
 
@@ -296,7 +301,7 @@ mod tests {
         assert_eq!(away.take("ETH", LONG), parts(&[]));
         away.on_told();
         assert_eq!(away.take("ETH", LONG), parts(&[]), "the open orders are not read");
-        away.on_orders(100);
+        away.on_both(100);
         away.note(&first, Some(dec!(1980)));
         assert_eq!(away.take("BTC", LONG), parts(&[]));
         assert_eq!(away.take("ETH", LONG), parts(&[(1980, 1)]));
@@ -326,7 +331,7 @@ mod tests {
             let mut away = FilledAway::default();
             assert!(!away.is_due(0), "nothing is held");
             away.on_held("ETH", dec!(1), is_known);
-            away.on_orders(100);
+            away.on_both(100);
             let mut at_ms = Vec::new();
             for now_ms in (0..200_000).step_by(1_000) {
                 if away.is_due(now_ms) {
@@ -350,7 +355,7 @@ mod tests {
         let all = MOST as u64 + 2;
         let mut away = FilledAway::default();
         away.on_held("ETH", dec!(1), false);
-        away.on_orders(all);
+        away.on_both(all);
         (0..all).for_each(|time| away.note(&fill(time, Decimal::from(time), dec!(1), Some(1)), Some(dec!(1980))));
         assert_eq!((away.fills.len(), away.ids.len()), (MOST, MOST));
         away.on_told();
