@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{ETH, limit};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{held, is_flat, is_same, stops};
+use crate::watched::{is_flat, is_same};
 
 /// A market may lose 50 of 10,000.
 const RULES: &str = "order_value = \"2500\"\nloss_per_trade = \"0.5\"\n";
@@ -32,7 +32,7 @@ fn account(stand: &Stand, name: &str) -> Decimal {
 }
 
 /// Entries rest, and their client cancels the children with these triggers.
-fn rest_without_children(stand: &Stand, entries: &[(&str, &str, &str)], cancelled: &[&str]) {
+pub(super) fn rest_without_children(stand: &Stand, entries: &[(&str, &str, &str)], cancelled: &[&str]) {
     for (px, size, stop_px) in entries {
         enter(stand, px, size, stop_px);
     }
@@ -82,53 +82,4 @@ fn what_a_leap_fills_together_goes_part_by_part_by_its_own_stops() {
     let lost = lost_in_a_fall(&stand, 2_472, 2_380);
     // 49 by the leap, and 39 from 2476 to 2390.
     assert!(lost <= dec!(90), "{lost} lost");
-}
-
-/// A client cancels the children, the guard dies, and the entries fill and the price leaps over the stop of one of them before a guard
-/// runs again: what opened the position is known by its fills alone.
-fn stopped_out_where_it_was_judged_to_be(mut stand: Stand) {
-    rest_without_children(&stand, &[("2489", "0.9", "2445"), ("2487", "0.1", "2400")], &["2445", "2400"]);
-    stand.kill();
-    stand.venue.price("ETH", "2486").unwrap();
-    stand.venue.price("ETH", "2426").unwrap();
-    // The first fills that a feed tells of are newer.
-    sleep(Duration::from_secs(11));
-    stand.start();
-    until("the part that is beyond its stop to be closed", || {
-        held(&stand, "ETH").is_some_and(|size| is_same(&size, "0.1")).then_some(())
-    });
-    let other = || stops(&stand, "ETH").iter().any(|stop| is_same("2400", stop["triggerPx"].as_str().unwrap()));
-    until("the other's stop", || other().then_some(()));
-}
-
-#[test]
-fn what_fills_while_no_guard_runs_is_stopped_out_where_it_was_judged_to_be() {
-    stopped_out_where_it_was_judged_to_be(Stand::up(Mode::Testnet, RULES));
-}
-
-#[test]
-fn the_same_is_known_without_a_feed() {
-    let stand = Stand::up(Mode::Testnet, RULES);
-    stand.without_feed();
-    stopped_out_where_it_was_judged_to_be(stand);
-}
-
-/// The same while what was opened since is another's: nothing is closed for an entry that filled and was closed again.
-#[test]
-fn what_is_opened_by_hand_since_has_a_stop_of_its_own() {
-    let mut stand = Stand::up(Mode::Testnet, RULES);
-    rest_without_children(&stand, &[("2489", "0.9", "2445")], &["2445"]);
-    stand.kill();
-    stand.venue.price("ETH", "2486").unwrap();
-    stand.venue.price("ETH", "2426").unwrap();
-    let by_hand = |is_buy: bool, px: &str| {
-        let order = json!({"a": ETH, "b": is_buy, "p": px, "s": "0.9", "r": !is_buy, "t": {"limit": {"tif": "Ioc"}}});
-        stand.venue.control(&json!({"op": "order", "order": [order], "grouping": "na"})).unwrap();
-    };
-    by_hand(false, "2400");
-    by_hand(true, "2450");
-    stand.start();
-    until("a stop of its own", || (!stops(&stand, "ETH").is_empty()).then_some(()));
-    sleep(SETTLED);
-    assert!(held(&stand, "ETH").is_some_and(|size| is_same(&size, "0.9")), "{}", stand.venue.truth());
 }

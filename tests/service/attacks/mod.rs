@@ -20,6 +20,7 @@ mod endless_doubts;
 mod exchanged_journal;
 mod exits_in_turn;
 mod exits_without_pause;
+mod filled_away;
 mod first_answer;
 mod first_answers;
 mod flip_overtaken;
