@@ -56,9 +56,6 @@ pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
         return step.guard.book.fill_reads.want(step.now_ms);
     }
     record_fills(step, fills.to_vec(), told);
-    if told == Told::Later {
-        step.guard.filled_away.on_told();
-    }
 }
 
 /// Takes in fills that were read up to the newest.
@@ -71,10 +68,12 @@ pub(crate) fn on_newest_read(step: &mut Step<'_>, fills: Vec<Fill>) {
 pub(super) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
     let latest_ms = latest_ms(step.guard);
     fills.retain(|fill| fill.time <= latest_ms);
+    note_away(step.guard, &fills);
     record_fills(step, fills, Told::Later);
 }
 
-/// Takes note of what entries of an earlier life have opened. A fill that is on record may be of one that ended before its stop stood.
+/// Takes note of what entries of an earlier life have opened, by what was read: a push closes nothing. A fill that is on record may be of
+/// a life that ended before its stop stood.
 fn note_away(guard: &mut Guard, fills: &[Fill]) {
     let Guard { filled_away, earlier_stops, book, .. } = guard;
     for fill in book.chains.in_order(fills.to_vec()) {
@@ -83,7 +82,6 @@ fn note_away(guard: &mut Guard, fills: &[Fill]) {
 }
 
 fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
-    note_away(step.guard, &fills);
     // The same one may stand in an answer twice.
     let mut told_ids = BTreeSet::new();
     let book = &step.guard.book;
