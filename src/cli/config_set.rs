@@ -83,7 +83,7 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
         }
         What::Listen => {
             let likely = likely_listen(typed, config.listen);
-            let way = format!("must be IP:PORT: `svc-guard config set listen {likely}`");
+            let way = format!("must be IP:PORT: `svc-guard config set listen {}`", word(likely.to_string()));
             let listen = parse_listen(typed).map_err(|_| bad(way))?;
             let mut words = line("listen", config.listen.to_string(), listen.to_string());
             if !words.is_empty() {

@@ -36,6 +36,10 @@ pub(super) struct ShowArgs {
     mode: Mode,
 }
 
+/// What a journal that takes the place of another one does not know.
+const FORGOTTEN: &str = "Another journal of this account was here before: the day's loss, the peak and any halt that stood in it are \
+     forgotten, and losses count from this equity on.\n";
+
 /// Starts a risk journal at the account's equity now.
 pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let config = config_of("journal-init", args, home)?;
@@ -62,7 +66,9 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     journal::create_risk(&dir, &record.to_line()).map_err(|error| Refusal::Journal(error, args.mode))?;
     let (mode, account) = (args.mode, config.account);
     let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", cents(equity));
-    report(&format!("{done}\n"), &done)
+    // Left by a service that ran on another journal of this account.
+    let forgets = if home.journal_witness(mode, account).symlink_metadata().is_ok() { FORGOTTEN } else { "" };
+    report(&format!("{done}\n{forgets}"), &done)
 }
 
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Ok(placed) => placed,
         Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args, waiting),
         Err(NotPlaced::Refused(error)) => {
-            let runs = Runs { home: kill_disk::elsewhere(home), reason: args.reason.clone() };
+            let runs = Runs { homes: kill_disk::elsewhere(home), reason: args.reason.clone() };
             let is_gone = error.kind() == io::ErrorKind::NotFound;
             let alone = watcher.answers().filter(|_| is_gone).map(str::to_owned);
             let url = watcher.url().map(str::to_owned);
@@ -201,7 +201,7 @@ fn unheard(home: &Home, mut found: String, reason: &str, seen: Seen) -> Refusal 
         let (dir, config) = (place(home.dir()), place(&home.config_file()));
         found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
     }
-    let runs = Runs { home: kill_disk::elsewhere(home), reason: reason.to_owned() };
+    let runs = Runs { homes: kill_disk::elsewhere(home), reason: reason.to_owned() };
     Refusal::Unheard(home.kill_file().path().to_owned(), found, runs, seen.start)
 }
 

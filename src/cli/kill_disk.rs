@@ -141,8 +141,10 @@ pub(super) fn others(home: &Home) -> Vec<Other> {
 }
 
 /// The likeliest of them: one that goes on rather than one that is killed already.
-pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
-    others(home).into_iter().min_by_key(|(_, is_pulled)| *is_pulled).map(|(home, _)| home)
+pub(super) fn elsewhere(home: &Home) -> Vec<PathBuf> {
+    let (killed, alive): (Vec<Other>, Vec<Other>) = others(home).into_iter().partition(|(_, is_pulled)| *is_pulled);
+    let meant = if alive.is_empty() { killed } else { alive };
+    meant.into_iter().map(|(home, _)| home).collect()
 }
 
 /// The answer of a step that changes nothing: none where no process is to be had, and none in it where it comes too late.

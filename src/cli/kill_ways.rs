@@ -11,11 +11,11 @@ use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
 use crate::base::shell::{place, word};
 
-/// Another home, on which a guard runs, where one is found; and the reason that was typed.
+/// The other homes on which guards run, as far as they are found; and the reason that was typed.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
-    /// The home.
-    pub(super) home: Option<PathBuf>,
+    /// The homes.
+    pub(super) homes: Vec<PathBuf>,
     /// The reason.
     pub(super) reason: String,
 }
@@ -96,9 +96,15 @@ const USUAL_URL: &str = "http://127.0.0.1:8547";
 
 /// How to pull the switch of a guard that runs.
 fn running(runs: &Runs) -> String {
-    match &runs.home {
-        Some(home) => format!("A guard runs on {}: `{}` kills that one", word(home), command(home, &runs.reason)),
-        None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
+    let kills = |home: &PathBuf| format!("{}: `{}` kills that one", word(home), command(home, &runs.reason));
+    match &runs.homes[..] {
+        [] => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
+        [home] => format!("A guard runs on {}", kills(home)),
+        // Who types the first command alone must not take the account of another for closed.
+        homes => {
+            let all: Vec<String> = homes.iter().map(kills).collect();
+            format!("{} guards run, and none of them is killed by this: on {}", homes.len(), all.join("; on "))
+        }
     }
 }
 
@@ -114,7 +120,7 @@ pub(super) fn silent(reason: &str, again: Option<&str>, is_waiting: bool) -> Str
 
 /// What is left where nobody heard: another guard that runs, or a start of this home's, by this command, and the venue's page.
 pub(super) fn unheard(runs: &Runs, start: Option<&str>) -> String {
-    let Some(start) = start.filter(|_| runs.home.is_none()) else { return running(runs) };
+    let Some(start) = start.filter(|_| runs.homes.is_empty()) else { return running(runs) };
     format!(
         "{}; `{start}` starts this home's, which closes everything then. Stops that rest at the venue stay meanwhile, and what \
          cannot wait is closed at the venue's own page",
@@ -143,9 +149,16 @@ mod tests {
             said.contains("there is no folder /my home. A guard that started there") && !said.contains("yourself"),
             "{said}"
         );
-        let runs = Runs { home: Some("/other".into()), reason: "wrong size".to_owned() };
+        let runs = Runs { homes: vec!["/other".into()], reason: "wrong size".to_owned() };
         let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
         assert!(said.ends_with("`svc-guard --home /other kill --reason 'wrong size'` kills that one"), "{said}");
+        let runs = Runs { homes: vec!["/a".into(), "/b".into()], reason: "x".to_owned() };
+        let said = unheard(&runs, Some("svc-guard run"));
+        assert_eq!(
+            said,
+            "2 guards run, and none of them is killed by this: on /a: `svc-guard --home /a kill --reason x` kills that one; on /b: \
+             `svc-guard --home /b kill --reason x` kills that one"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Names that do not exist, each with what a person wants instead.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -62,16 +62,6 @@ pub(super) fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Op
     if let Some(home) = home.as_ref().filter(|home| instead.contains("{config}") && !home.config.exists()) {
         let none = Refusal::NotSetUp(home.config.clone());
         return Some(Refusal::Given(format!("there is no `{name}`, and {none}")));
-    }
-    // Nothing is to be removed where no kill file is.
-    let is_gone =
-        |file: &Path| file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
-    if let Some(home) = home.as_ref().filter(|home| instead.contains("{kill}") && is_gone(&home.kill_file)) {
-        let file = home.kill_file.display();
-        return Some(Refusal::Given(format!(
-            "there is no `{name}`, and no kill file to remove: none is at {file}. A service whose switch was pulled stays killed until \
-             it is restarted"
-        )));
     }
     let instead = instead
         .replace("{url}", &known(|home| home.url.clone(), "http://127.0.0.1:8547"))

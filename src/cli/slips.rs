@@ -190,6 +190,9 @@ pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mo
     Some(with_flags(whole, words))
 }
 
+/// A value of each flag that is typed without one most.
+const SAMPLES: [(&str, &str); 3] = [("--from", "2026-11-01"), ("--to", "2026-11-30"), ("--by", "day")];
+
 /// The command with the flags that were typed too, each with its value.
 fn with_flags(mut command: String, words: &[String]) -> String {
     let mut words = words.iter().skip_while(|typed| !typed.starts_with("--")).peekable();
@@ -197,7 +200,11 @@ fn with_flags(mut command: String, words: &[String]) -> String {
         let flag = typed.split('=').next().unwrap_or(typed);
         let value = words.next_if(|next| !next.starts_with("--"));
         if !command.contains(flag) {
-            [Some(typed), value].into_iter().flatten().for_each(|typed| command.push_str(&format!(" {}", word(typed))));
+            let sample = SAMPLES.iter().find(|(known, _)| known == typed).map(|(_, sample)| (*sample).to_owned());
+            [Some(typed.clone()), value.cloned().or(sample)]
+                .into_iter()
+                .flatten()
+                .for_each(|typed| command.push_str(&format!(" {}", word(&typed))));
         }
     }
     command
@@ -239,6 +246,24 @@ mod tests {
             ["config set rules", "config get stop", "stop 3", "config set listen stop=3", "config set stopper 3"]
         {
             assert!(rule(&typed(line)).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_flag_without_its_value_gets_one_in_the_whole_command() {
+        for (line, proposed) in [
+            ("report --mode paper --from", "report --mode paper --from 2026-11-01"),
+            ("report --mode paper --by", "report --mode paper --by day"),
+            ("report --mode paper --by market --to", "report --mode paper --by market --to 2026-11-30"),
+        ] {
+            let line = typed(line);
+            let read = |words: &[String]| {
+                Cli::try_parse_from(["svc-guard"].into_iter().chain(words.iter().map(String::as_str))).map(drop)
+            };
+            let error = read(&line).unwrap_err();
+            let said = whole(&Cli::command(), &error, &line, Some(Mode::Paper)).unwrap();
+            assert_eq!(said, proposed);
+            read(&typed(&said)).unwrap();
         }
     }
 

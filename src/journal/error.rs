@@ -98,7 +98,8 @@ impl fmt::Display for Damage {
         }
         f.write_str(
             ". Nothing was changed. Look at that place; bring the file back from a copy, or set the whole journal folder \
-             aside and start a new journal: `svc-guard journal-init --mode MODE --note TEXT`",
+             aside and start a new journal, which forgets the day's loss, the peak and any halt of this one: \
+             `svc-guard journal-init --mode MODE --note TEXT`",
         )
     }
 }

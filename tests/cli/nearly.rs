@@ -42,8 +42,8 @@ fn a_value_of_another_form_is_told_in_its_own() {
         ("listen", "8548", "listen 127.0.0.1:8548"),
         // What is not given stays as it is.
         ("listen", "127.0.0.1", "listen 127.0.0.1:8548"),
-        ("listen", "::1", "listen [::1]:8548"),
-        ("listen", ":8550", "listen [::1]:8550"),
+        ("listen", "::1", "listen '[::1]:8548'"),
+        ("listen", ":8550", "listen '[::1]:8550'"),
         ("ip_share", "25%", "ip_share 1/4"),
         ("ip_share", "half", "ip_share 1/4"),
         ("ip_share", "1:3", "ip_share 1/3"),

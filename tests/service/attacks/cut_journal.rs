@@ -170,4 +170,10 @@ fn a_lost_risk_journal_is_not_begun_anew() {
     stand.start();
     let reply = stand.send(&place(&limit(ETH, true, "2000", "0.1")));
     assert_eq!(reply["guard"]["code"], "stopped", "{reply}");
+    // One that takes its place knows nothing of the halt, and who begins it hears that.
+    stand.kill();
+    fs::remove_dir_all(stand.journal()).unwrap();
+    let done = run_with(&stand.home(), &["journal-init", "--mode", "paper", "--note", "anew"], "");
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success() && said.contains("any halt that stood in it are forgotten"), "{said}");
 }
