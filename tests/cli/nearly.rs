@@ -51,7 +51,8 @@ fn a_value_of_another_form_is_told_in_its_own() {
         let whole = format!("`svc-guard --home {} config set {command}`", home.display());
         place.refuses(&["config", "set", what, given], &whole);
         let (_, value) = command.split_once(' ').unwrap();
-        succeeded(&place.run(&["config", "set", what, value]));
+        // As a shell reads it.
+        succeeded(&place.run(&["config", "set", what, value.trim_matches('\'')]));
     }
     // A dash for an underscore, and the quotes of a text that was pasted, leave no doubt.
     succeeded(&place.run(&["config", "set", "ip-share", "1/3"]));
