@@ -140,7 +140,7 @@ pub(super) fn others(home: &Home) -> Vec<Other> {
     found.map_or_else(|| find(home), |found| found.unwrap_or_default().into_iter().map(path).collect())
 }
 
-/// The likeliest of them: one that goes on rather than one that is killed already.
+/// Those that may be meant: the ones that go on, rather than those that are killed already.
 pub(super) fn elsewhere(home: &Home) -> Vec<PathBuf> {
     let (killed, alive): (Vec<Other>, Vec<Other>) = others(home).into_iter().partition(|(_, is_pulled)| *is_pulled);
     let meant = if alive.is_empty() { killed } else { alive };

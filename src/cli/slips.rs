@@ -190,7 +190,7 @@ pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mo
     Some(with_flags(whole, words))
 }
 
-/// A value of each flag that is typed without one most.
+/// A sample value of each flag that is most often typed without one.
 const SAMPLES: [(&str, &str); 3] = [("--from", "2026-11-01"), ("--to", "2026-11-30"), ("--by", "day")];
 
 /// The command with the flags that were typed too, each with its value.

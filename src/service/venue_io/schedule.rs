@@ -160,7 +160,8 @@ impl Schedule {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
-            due.put_off(if is_out_of_turn {
+            // What the book alone wants has no interval that brings it.
+            due.put_off(if is_out_of_turn && !is_for_the_book {
                 steady_from_ms.min(if is_urgent || is_for_feed { again_ms } else { u64::MAX })
             } else {
                 again_ms

@@ -57,5 +57,7 @@ fn the_record_waits_for_what_a_start_has_written_down() {
         let mut schedule = started(true);
         schedule.due.iter_mut().for_each(|due| due.overdraft_from_ms = T0 + 60_000);
         assert_eq!(schedule.begin(Lane::Beside, T0, wait_ms).is_some(), begins, "{kept_ms}");
+        // Without any room it is looked at again later, and not at once for as long as there is none.
+        assert!(begins || schedule.next_steady_ms(Lane::Beside) >= T0 + 1_000, "{kept_ms}");
     }
 }
