@@ -1,4 +1,4 @@
-//! A disk that takes nothing: what a person does about it, in one place for all that is written.
+//! A disk, or a path on it, that takes nothing: what a person does about it, in one place for all that is written.
 
 use std::io;
 use std::path::Path;
@@ -19,6 +19,10 @@ pub fn disk_fault(error: &io::Error, path: &Path) -> Option<String> {
         io::ErrorKind::ReadOnlyFilesystem => Some(format!(
             "that disk is read-only; root makes it writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`"
         )),
+        io::ErrorKind::NotADirectory => {
+            let file = word(whole.ancestors().find(|above| above.is_file())?);
+            Some(format!("{file} is a file where a folder belongs: `mv {file} {file}.file` moves it away"))
+        }
         _ => None,
     }
 }
@@ -39,8 +43,15 @@ mod tests {
         let told = |kind: io::ErrorKind| with_disk_fault(&kind.into(), &folder.path().join("file"));
         assert!(told(io::ErrorKind::StorageFull).ends_with(&format!("see `df {}`", folder.path().display())));
         assert!(told(io::ErrorKind::ReadOnlyFilesystem).contains("; root makes it writable by `mount -o remount,rw"));
+        let told_at = |path: &Path| with_disk_fault(&io::ErrorKind::NotADirectory.into(), path);
         let gone = with_disk_fault(&io::ErrorKind::StorageFull.into(), &folder.path().join("gone/again/file"));
         assert!(gone.ends_with(&format!("see `df {}`", folder.path().display())), "{gone}");
         assert_eq!(disk_fault(&io::ErrorKind::TimedOut.into(), folder.path()), None);
+        let file = folder.path().join("journals");
+        std::fs::write(&file, "").unwrap();
+        let (told, file) = (told_at(&file.join("paper/lock")), file.display());
+        assert!(
+            told.ends_with(&format!("{file} is a file where a folder belongs: `mv {file} {file}.file` moves it away"))
+        );
     }
 }

@@ -77,6 +77,11 @@ pub(super) fn key_file(flag: Option<PathBuf>) -> Option<PathBuf> {
     named.map(|file| in_own_folder(file, std::env::home_dir))
 }
 
+/// Whether `SVC_GUARD_KEY_FILE` names a key's file.
+pub(super) fn names_key_file() -> bool {
+    variable("SVC_GUARD_KEY_FILE").is_some()
+}
+
 /// `--container` or `SVC_GUARD_CONTAINER`.
 pub(super) fn container(flag: bool) -> Result<Option<bool>, Refusal> {
     parsed(flag.then_some(true), "SVC_GUARD_CONTAINER", |text| match text {

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             place(home.dir())
         ));
     }
-    let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
+    let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some() && tells_what_is_left(&watcher, status));
     let silent = |is_waiting: bool| silent(reason, seen.again.as_deref(), is_waiting);
     let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(false)));
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
@@ -104,6 +104,13 @@ fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(),
     let silent = silent(&reason, None, true);
     let said = Said { done: &done, silent: &silent, reason: &args.reason };
     args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
+}
+
+/// Whether a killed guard's answer says what it closes, or by reads since the kill that there is nothing. One that shows
+/// nothing by older reads may not have seen a fill of just now.
+fn tells_what_is_left(watcher: &Watcher, status: &Status) -> bool {
+    let is_unread = status.mode == "paper" || status.venue.account_age_ms.is_none();
+    is_unread || left(status) != NOTHING || watcher.is_flat(status)
 }
 
 /// The answer of the guard to a kill, in words, with whose guard it is; where there is none, what is left.

@@ -50,6 +50,10 @@ pub(super) fn word(error: &clap::Error, words: &[String], home: impl Fn() -> Opt
                 shell_word(file)
             )
         }
+        (ErrorKind::ArgumentConflict, ["notify", rest @ ..]) if rest.contains(&"test") => {
+            let rest = rest.iter().filter(|word| **word != "test").map(shell_word).collect::<Vec<_>>().join(" ");
+            format!("what belongs to a test stands behind that word: `svc-guard notify test {rest}`")
+        }
         (ErrorKind::UnknownArgument, ["notify", "test", rest @ ..]) if !named(error).starts_with('-') => {
             one_target(named(error), after(rest, "--file"), home)
         }

@@ -57,6 +57,7 @@ mod set_up;
 mod slips;
 mod start;
 mod terminal;
+mod unread_key;
 mod unread_line;
 mod usage;
 mod values;

@@ -39,6 +39,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("client", &["add"], &["list", "show", "revoke", "remove", "delete", "create", "rotate", "replace"]),
     ("config", &["get", "set"], &["list", "show", "print", "edit", "change"]),
     ("key", &["check", "replace"], &["rotate", "show", "list", "change"]),
+    ("notify", &["test"], &[]),
 ];
 
 /// The values that `config get` prints; those that `config set` changes come first.
@@ -62,6 +63,9 @@ pub(super) fn command(
     if let Some(value) = nearest(name, VALUES.into_iter()).filter(|_| group == "config") {
         return Some(Refusal::NoSuchName(format!("config {name}"), format!("`svc-guard config get {value}`")));
     }
+    if let Some(line) = of_config(name, words).filter(|_| group.is_empty()) {
+        return Some(Refusal::NoSuchName(name.to_owned(), format!("`svc-guard {}`", completed(program, &line, None))));
+    }
     let meant = nearest(name, real.iter().chain(*answered).copied())?;
     if answered.contains(&meant) {
         let group = Some(group).filter(|group| !group.is_empty());
@@ -72,6 +76,18 @@ pub(super) fn command(
     let typed = [group, name].join(" ");
     let mode = home().and_then(|home| home.mode);
     Some(Refusal::NoSuchName(typed.trim().to_owned(), format!("`svc-guard {}`", completed(program, &line, mode))))
+}
+
+/// The command about the config that a line means which begins with what stands behind `config`.
+fn of_config(name: &str, words: &[String]) -> Option<Vec<String>> {
+    let config = "config".to_owned();
+    if ["get", "set"].contains(&name) {
+        return Some([&[config], words].concat());
+    }
+    let value = VALUES.into_iter().find(|value| name.replace('-', "_") == *value)?;
+    let verb = if words.len() > 1 && VALUES.iter().take(SETTABLE).any(|known| *known == value) { "set" } else { "get" };
+    let behind = words.get(1..).filter(|_| verb == "set").unwrap_or_default();
+    Some([&[config, verb.to_owned(), value.to_owned()], behind].concat())
 }
 
 /// A word that the command does not take there and that nearly stands for one that it takes.
@@ -129,6 +145,9 @@ fn value(verb: &str, rest: &[&str]) -> Option<String> {
     Some(format!("`svc-guard config set {meant} {value}` is meant"))
 }
 
+/// A day, where nothing tells which one was meant.
+const A_DAY: &str = "2026-01-31";
+
 /// Values that are put right in one command at most.
 const MOST_VALUES: usize = 4;
 
@@ -169,7 +188,7 @@ fn one_corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
         "--listen" => likely_listen(given, DEFAULT_LISTEN).to_string(),
         "--ip-share" => IpShare::likely(given, None).to_string(),
         "--equity-cap" => likely_usdc(given)?.digits,
-        "--from" | "--to" => of_journals::day(given, now_ms())?.to_string(),
+        "--from" | "--to" => of_journals::day(given, now_ms()).map_or_else(|| A_DAY.to_owned(), |day| day.to_string()),
         _ => nearest(given, possible.iter().map(String::as_str))?.to_owned(),
     };
     let inline = format!("{flag}={given}");
@@ -193,7 +212,7 @@ fn is_unknown(program: &Command, words: &[String]) -> bool {
 fn completed(program: &Command, words: &[String], mode: Option<Mode>) -> String {
     let line = |words: &[String]| words.iter().map(word).collect::<Vec<_>>().join(" ");
     // What stands for a day is put in by the person.
-    let day = |word: &'_ String| if word == of_journals::DATE { "2026-01-31".to_owned() } else { word.clone() };
+    let day = |word: &'_ String| if word == of_journals::DATE { A_DAY.to_owned() } else { word.clone() };
     let parsed = |words: &[String]| {
         program.clone().try_get_matches_from(["svc-guard".to_owned()].into_iter().chain(words.iter().map(day)))
     };

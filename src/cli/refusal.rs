@@ -56,6 +56,12 @@ pub(super) enum Refusal {
         "{name}: {0:?} is no code, which starts with sr1_; {way}", name = .1.name(), way = way_to_rules(.0, *.1)
     )]
     NoCode(String, Place),
+    /// An @ with no file's name behind it (where).
+    #[error(
+        "{name}: no file is named behind the @; the one with your table of rules is given so: {way}, and @/dev/null is every default",
+        name = .0.name(), way = .0.with("@my-rules.toml")
+    )]
+    NoFileNamed(Place),
     /// A file cannot be used.
     #[error("{0}")]
     File(FileError),
@@ -108,9 +114,6 @@ pub(super) enum Refusal {
          or give it at this start with --key-stdin or --key-file FILE", of = of_wallet(*.2), aside = kept_aside::way_back(.0, *.2)
     )]
     NoKeyFile(PathBuf, Mode, Option<Address>),
-    /// A report that cannot be made (why).
-    #[error("{0}")]
-    Question(String),
     /// There is no set-up yet.
     #[error("{0} {why}; `svc-guard init` makes one, --home DIR names another home", why = no_set_up(.0))]
     NotSetUp(PathBuf),

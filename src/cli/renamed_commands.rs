@@ -66,13 +66,19 @@ pub(super) fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Op
     let instead = instead
         .replace("{url}", &known(|home| home.url.clone(), "http://127.0.0.1:8547"))
         .replace("{config}", &known(|home| place(&home.config), "guard.toml"))
-        .replace("{kill}", &known(|home| word(&home.kill_file), "FILE"));
+        .replace("{kill}", &known(removable, "FILE"));
     let instead = match mode {
         Some(mode) => instead.replace("MODE", mode.name()),
         None if instead.contains("MODE") => format!("{instead}, where MODE is paper, testnet or mainnet"),
         None => instead,
     };
     Some(Refusal::NoSuchName(name, instead))
+}
+
+/// The kill file as it is removed: a folder under its name pulls the switch as well.
+fn removable(home: &Named) -> String {
+    let file = word(&home.kill_file);
+    if home.kill_file.is_dir() { format!("-r {file}") } else { file }
 }
 
 /// Instead of a command of this name.
@@ -95,7 +101,7 @@ fn alone(name: &str) -> Option<(String, String)> {
         "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
         "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
         "version" => (name, "`svc-guard --version`".to_owned()),
-        "resume" | "unpause" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
+        "resume" | "unpause" | "unhalt" | "rearm" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
         "reset" | "clear" => (
             name,
             "`svc-guard journal-resume --mode MODE --note TEXT`, which clears a drawdown halt with the service stopped, or \

@@ -13,7 +13,7 @@ use crate::base::day::{Day, NotADay};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
 use crate::journal::{OpenError, Reached, reached, read_days};
-use crate::report::{By, FillLine, Finished, Question, Report};
+use crate::report::{BadQuestion, By, FillLine, Finished, Question, Report};
 
 /// Bytes written together: a list of a year has hundreds of megabytes.
 const WRITTEN_TOGETHER: usize = 64 * 1024;
@@ -64,6 +64,19 @@ fn day(text: &str) -> Result<Day, String> {
     text.parse().map_err(|NotADay| "is no day; write it as 2026-01-31".to_owned())
 }
 
+/// The command with its days in their order.
+fn turned(args: &Args, BadQuestion { from, to }: &BadQuestion) -> String {
+    let by = args.by.as_ref().map_or_else(String::new, |by| format!(" --by {by}"));
+    let format = match args.format {
+        None => "",
+        Some(Format::Table) => " --format table",
+        Some(Format::Csv) => " --format csv",
+        Some(Format::Json) => " --format json",
+    };
+    let fills = if args.fills { " --fills" } else { "" };
+    format!("report --mode {} --from {to} --to {from}{by}{format}{fills}", args.mode)
+}
+
 /// Prints the report.
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
@@ -72,7 +85,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let by = args.by.as_deref().and_then(By::named).unwrap_or_default();
     let (mode, account_name) = (args.mode.name().to_owned(), account.to_string());
     let question = Question { mode, account: account_name, from: args.from, to: args.to, by };
-    question.check().map_err(|error| Refusal::Question(error.to_string()))?;
+    question.check().map_err(|error| Refusal::Given(format!("{error}: `svc-guard {}`", turned(args, &error))))?;
     let dir = home.journal_dir(args.mode, account);
     let out = BufWriter::with_capacity(WRITTEN_TOGETHER, std::io::stdout());
     let mut out = Printer { out, format: args.format.unwrap_or_default(), listed: 0 };

@@ -9,6 +9,7 @@ use super::refusal::Refusal;
 use super::rules_place::Place;
 use super::slips::check_no_key;
 use crate::base::files::{FileError, Why};
+use crate::base::text::QUOTES;
 use crate::rules::{CODE_PREFIX, Rules};
 
 /// Largest file of rules: a full list of the longest coins fits many times.
@@ -16,10 +17,12 @@ const MAX_FILE_LEN: u64 = 64 * 1024;
 
 /// Reads rules that were given there.
 pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
-    check_no_key(place.name(), given.trim())?;
+    // A file of an environment, and a paste, keep the quotes that a shell takes off.
+    let given = given.trim().trim_matches(QUOTES);
+    check_no_key(place.name(), given)?;
     let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
-        Some("") => Err(Refusal::NoCode(given.to_owned(), place)),
+        Some("") => Err(Refusal::NoFileNamed(place)),
         Some(path) => {
             let text = read_text(expanded(path))?;
             // What `config get rules` prints may stand in a file as well, and the table under a header of its own.

@@ -9,7 +9,7 @@ use super::configured::loaded;
 use super::output::{say, warn};
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, start, values, waiting, wallet};
+use super::{environment, key_stdin, mainnet, start, unread_key, values, waiting, wallet};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -197,10 +197,10 @@ fn api_wallet(
     } else {
         let path = args.key_file.clone().unwrap_or_else(|| home.key_file());
         let KeyReading { key, warning } = read_key_file(&path, args.container).map_err(|error| match error {
-            KeyFileError::File(FileError { path, why: Why::Missing }) => {
+            KeyFileError::File(FileError { path, why: Why::Missing }) if args.key_file.is_none() => {
                 Refusal::NoKeyFile(path, config.mode, config.api_wallet)
             }
-            error => Refusal::Key(error),
+            error => unread_key::refusal(error, args.key_file.is_some(), home),
         })?;
         warnings.extend(warning);
         key

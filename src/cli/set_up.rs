@@ -211,7 +211,8 @@ pub(super) fn replace_key(
 }
 
 fn unkept(path: &Path, error: io::Error) -> Refusal {
-    Refusal::File(FileError { path: path.to_owned(), why: Why::Io("put aside", error) })
+    let why = if path.is_dir() { Why::NotAFile } else { Why::Io("put aside", error) };
+    Refusal::File(FileError { path: path.to_owned(), why })
 }
 
 /// Records another API wallet's address, and stores no key of it. Another one's in the file, which a start would take for it, is

@@ -45,11 +45,14 @@ const WHOLE: &[(&str, &str)] = &[
 /// A rule that was typed where it does not belong, or without what belongs around it.
 pub(super) fn rule(words: &[String]) -> Option<Refusal> {
     let is_rule = |word: &str| Rules::keys().any(|key| word.split('=').next() == Some(key));
-    // A rule that was typed as a flag.
-    let plain = |word: &String| word.strip_prefix("--").filter(|name| is_rule(name)).unwrap_or(word).to_owned();
+    // A rule that was typed as a flag, or with its table.
+    let plain = |word: &String| {
+        let bare = ["--", "rules."].into_iter().find_map(|before| word.strip_prefix(before));
+        bare.filter(|name| is_rule(name)).unwrap_or(word).to_owned()
+    };
     let words: Vec<String> = words.iter().map(plain).collect();
     let has_flags = words.iter().any(|word| word.starts_with("--"));
-    let first = words.first().filter(|first| !has_flags && ["config", "rules"].contains(&first.as_str()))?;
+    let first = words.first().filter(|first| !has_flags && ["config", "rules", "set"].contains(&first.as_str()))?;
     let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();
     while rest.next_if(|word| ["set", "rules"].contains(word)).is_some() {}
     let mut typed = rest.next()?.to_owned();
@@ -238,6 +241,9 @@ mod tests {
             ("config set rules markets=BTC, ETH", "markets=BTC,ETH"),
             ("config set stop", "stop=VALUE"),
             ("config set daily_loss 5%", "daily_loss=5%"),
+            ("config set rules.stop 3", "stop=3"),
+            ("set stop 3", "stop=3"),
+            ("config set rules.collar=10%", "collar=10%"),
         ] {
             let said = rule(&typed(line)).map(|refusal| refusal.to_string()).unwrap_or_default();
             assert!(said.contains(&format!("`svc-guard config set rules {change}` changes it")), "{line}: {said}");

@@ -53,7 +53,7 @@ pub enum HomeError {
     )]
     OtherHome(PathBuf, String),
     /// The path is something else than a directory.
-    #[error("{0} is not a directory")]
+    #[error("{0} is not a directory, and a folder belongs there: `mv {word} {word}.file` moves it away", word = word(.0))]
     NotADirectory(PathBuf),
     /// The home that was named is a file.
     #[error("{0} is a file, and a home is the folder that one is in: `svc-guard --home {folder} check-config` looks at that", folder = folder_of(.0))]

@@ -180,3 +180,33 @@ fn ends(is_so: &dyn Fn() -> bool) {
     }
     panic!("it goes on");
 }
+
+/// The home's own names are given to no other file: what stands there is moved away.
+#[test]
+fn what_stands_in_the_place_of_the_homes_own_is_moved_away() {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run_with(&init(&["--network", "testnet", "--key-stdin", "--key-store", "file"]), FAKE_KEY));
+    let key = place.home().join("api-wallet-key");
+    let run = ["run", "--network", "testnet"];
+    let replace = ["key", "replace", "--key-stdin"];
+    fs::write(&key, "junk\n").unwrap();
+    place.refuses(&run, "key replace --key-stdin < FILE` stores one");
+    fs::remove_file(&key).unwrap();
+    place.refuses(
+        &[&run[..], &["--key-file", "/nowhere/key"]].concat(),
+        "/nowhere/key does not exist; name the file with",
+    );
+    fs::create_dir(&key).unwrap();
+    let away = |of: &std::path::Path, name: &str| format!("`mv {0} {0}.{name}`", of.display());
+    place.refuses(&run, &away(&key, "folder"));
+    refused(&place.run_with(&replace, FAKE_KEY), &away(&key, "folder"));
+    fs::remove_dir(&key).unwrap();
+    succeeded(&place.run_with(&replace, FAKE_KEY));
+    let journals = place.home().join("journals");
+    fs::remove_dir_all(&journals).unwrap();
+    fs::write(&journals, "").unwrap();
+    place.refuses(&run, &away(&journals, "file"));
+    let kill = place.home().join("kill");
+    fs::create_dir(&kill).unwrap();
+    place.refuses(&["unkill"], &format!("by `rm -r {}`", kill.display()));
+}

@@ -146,3 +146,35 @@ fn what_is_wrong_with_a_target_names_what_was_given() {
     std::fs::write(&file, "[[target]]\nname = 'a'\nform = 'json'\nurl = 'http://example.com/T0/hunter22'\n").unwrap();
     assert!(!text(&place.run(&["notify", "test"]).stderr).contains("hunter22"));
 }
+
+#[test]
+fn what_stands_behind_config_or_a_test_is_known_without_it() {
+    let place = Place::paper();
+    for (line, proposed) in [
+        ("set rules", "config set rules stop=1.5"),
+        ("set stop 3", "config set rules stop=3"),
+        ("config set rules.stop 3", "config set rules stop=3"),
+        ("get rules", "config get rules"),
+        ("equity-cap 5000", "config set equity_cap 5000"),
+        ("listen", "config get listen"),
+        ("mode", "config get mode"),
+        ("notify tset", "notify test"),
+        ("notify --file x.toml test", "notify test --file x.toml"),
+        ("unhalt", "journal-resume --mode paper --note TEXT"),
+        ("report --mode paper --from 2026-13-01", "report --mode paper --from 2026-01-31"),
+        (
+            "report --mode paper --by market --from 2026-11-30 --to 2026-11-01",
+            "report --mode paper --from 2026-11-01 --to 2026-11-30 --by market",
+        ),
+    ] {
+        told(&place, line, &[&format!("`svc-guard {proposed}`")]);
+    }
+    // One that cannot be read is of no use with another @ before it.
+    told(
+        &place,
+        "config set rules @",
+        &["`svc-guard config set rules @my-rules.toml`, and @/dev/null is every default"],
+    );
+    let code = text(&place.run(&["config", "get", "rules"]).stdout);
+    succeeded(&place.run(&["config", "set", "rules", &format!("\"{}\"", code.trim())]));
+}

@@ -327,3 +327,16 @@ fn a_kill_of_a_guard_that_holds_nothing_says_so() {
     let folder = stand.home().join("kill");
     assert!(out.contains(&format!("`rm -r {}`", folder.display())), "{out}");
 }
+
+/// A kill just after a fill waits for the read that shows it, and does not say that there is nothing to close.
+#[test]
+fn a_kill_just_after_a_fill_tells_of_what_it_closes() {
+    let stand = Stand::up(Mode::Testnet, "");
+    stand.without_feed();
+    until("the account to be read", || stand.status()["equity"].is_string().then_some(()));
+    // What is held stays, so that whoever asks sees it.
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    let (code, out, err) = said(&stand, &[]);
+    assert!(code == Some(0) && out.contains("killed; closing 1 position, "), "{out}{err}");
+}

@@ -11,6 +11,8 @@ use crate::record::events::{Decision, Flat, Flatten, Problem, Protect, Recovered
 pub(super) struct EventFormatter {
     /// The line of the last risk event.
     last_risk: Option<String>,
+    /// Whether the kill switch is pulled: only an end of the service releases it.
+    is_killed: bool,
 }
 
 impl EventFormatter {
@@ -30,7 +32,10 @@ impl EventFormatter {
                 (Level::Warning, format!("event {seq}: flat: {positions} positions, {orders} orders (event {flatten})"))
             }
             Kind::Protect(protect) => protected(&protect),
-            Kind::Kill(kill) => (Level::Warning, format!("the kill switch is pulled: {}", kill.reason)),
+            Kind::Kill(kill) => {
+                self.is_killed = true;
+                (Level::Warning, format!("the kill switch is pulled: {}", kill.reason))
+            }
             Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),
             Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
             Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
@@ -41,6 +46,9 @@ impl EventFormatter {
 
     fn risk(&mut self, risk: &Risk) -> Option<(Level, String)> {
         let mut line = format!("risk state: {}", risk.state);
+        if self.is_killed {
+            line.push_str(", and the kill switch is pulled");
+        }
         for discrepancy in &risk.discrepancies {
             line.push_str(&format!("; {discrepancy}"));
         }
@@ -169,5 +177,14 @@ mod tests {
         assert_eq!(formatter.format(&risk("active")), None);
         assert_eq!(formatter.format(&risk("stopped")), Some((Level::Warning, "risk state: stopped".to_owned())));
         assert_eq!(formatter.format(&risk("active")).unwrap().1, "risk state: active");
+    }
+
+    #[test]
+    fn no_line_says_active_alone_behind_a_kill() {
+        let mut formatter = EventFormatter::default();
+        let mut line = |event: Value| formatter.format(&event.to_string()).unwrap().1;
+        assert_eq!(line(json!({"kind": "kill", "reason": "enough"})), "the kill switch is pulled: enough");
+        let active = json!({"kind": "risk", "state": "active", "equity": "1"});
+        assert_eq!(line(active), "risk state: active, and the kill switch is pulled");
     }
 }
