@@ -50,7 +50,7 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
     let is_named = args.listen.is_some() || args.url.is_some();
     let urls = base_urls(args, home)?;
-    let (base, (status, body)) = answer(&urls, home)?;
+    let (base, (status, body)) = answer(&urls).map_err(|silent| format!("{silent}; {}", way_out(home, is_named)))?;
     if let Some(other) = other_home(base, home).filter(|_| !is_named) {
         return Err(of_another(base, &other, home));
     }
@@ -73,8 +73,8 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     }
 }
 
-/// The first answer, and who gave it.
-fn answer<'u>(urls: &'u [String], home: &Home) -> Result<(&'u str, (u16, Vec<u8>)), String> {
+/// The first answer, and who gave it; where there is none, who did not.
+fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
     let mut silent = Vec::new();
     for base in urls {
         match local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY) {
@@ -82,11 +82,20 @@ fn answer<'u>(urls: &'u [String], home: &Home) -> Result<(&'u str, (u16, Vec<u8>
             Err(error) => silent.push(format!("no answer from {base}: {error}")),
         }
     }
-    Err(format!(
-        "{}; `{}` starts the service where it is down, --listen L or --url URL names another address",
-        silent.join("; "),
-        start(home)
-    ))
+    Err(silent.join("; "))
+}
+
+/// What is done where nobody answers: one that runs is not started beside itself.
+fn way_out(home: &Home, is_named: bool) -> String {
+    let is_running = !is_named && KillWatch::is_watched(&home.kill_file()) == Some(true);
+    let again = || start::again(home, &configured(home).ok()?);
+    match is_running.then(again).flatten() {
+        Some(again) => format!("a guard runs on this home; where it hangs, {again}"),
+        None => format!(
+            "`{}` starts the service where it is down, --listen L or --url URL names another address",
+            start(home)
+        ),
+    }
 }
 
 fn start(home: &Home) -> String {

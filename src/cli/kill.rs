@@ -10,6 +10,7 @@ use super::kill_ways::{Runs, Ways, silent};
 use super::output::{report, say};
 use super::refusal::Refusal;
 use super::{kill_disk, kill_elsewhere, waiting};
+use crate::base::moment::iso;
 use crate::base::shell::{place, word};
 use crate::base::text::short;
 use crate::guard::AlertCode;
@@ -106,11 +107,16 @@ fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(),
     args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
 }
 
+/// When a guard saw that everything is closed, by reads since it was killed, and nothing has shown since.
+fn was_flat(status: &Status) -> Option<u64> {
+    status.closing.as_ref().filter(|closing| closing.flat).and_then(|closing| closing.checked_ms)
+}
+
 /// Whether a killed guard's answer says what it closes, or by reads since the kill that there is nothing. One that shows
 /// nothing by older reads may not have seen a fill of just now.
 fn tells_what_is_left(watcher: &Watcher, status: &Status) -> bool {
     let is_unread = status.mode == "paper" || status.venue.account_age_ms.is_none();
-    is_unread || left(status) != NOTHING || watcher.is_flat(status)
+    is_unread || left(status) != NOTHING || was_flat(status).is_some() || watcher.is_flat(status)
 }
 
 /// The answer of the guard to a kill, in words, with whose guard it is; where there is none, what is left.
@@ -133,6 +139,8 @@ fn told(home: &Home, watcher: &Watcher, heard: &Result<Status, String>, silent: 
         "killed; what is held was not read yet since the service started: it is closed once it is".to_owned()
     } else if watcher.is_flat(status) {
         "killed; nothing is held and nothing rests".to_owned()
+    } else if let Some(at_ms) = was_flat(status).filter(|_| left(status) == NOTHING) {
+        format!("killed, and flat at {}: nothing was held and nothing rested", iso(at_ms))
     } else if left(status) == NOTHING {
         "killed; nothing was held and nothing rested when that was read last: the guard reads it again, and --wait waits for it"
             .to_owned()

@@ -12,7 +12,9 @@ use crate::base::address::Address;
 use crate::base::files::{FileError, Why, in_own_folder};
 use crate::base::mode::Mode;
 use crate::base::shell::{for_home, word};
-use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file, system_home};
+use crate::home::{
+    Home, HomeError, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file, system_home,
+};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
@@ -50,6 +52,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, home: &Home, is_named: bool) -> Result<(), Refusal> {
     if args.network == Some(Mode::Mainnet) && args.confirm_account.is_none() {
         return Err(Refusal::Flags("--network mainnet asks for --confirm-account with the address of the account"));
+    }
+    // Of a home that is not there the usual address would be taken, where the guard of another one may answer.
+    if is_named && args.guard_url.is_none() && !home.dir().exists() {
+        return Err(Refusal::Home(HomeError::Missing(home.dir().to_owned())));
     }
     let (url, guard) = guard_url(args.guard_url.as_deref(), home)?;
     served(args, home, is_named, guard).map_err(|refusal| for_guard(refusal, &url))

@@ -17,7 +17,11 @@ const TAILS: [&str; 4] = ["PERP", "USD", "USDC", "USDT"];
 /// than the one of now; or else the one of now. Where that is no limit at all, how a value is written.
 pub(super) fn command(now: &Rules, key: &str, typed: &str, may: impl Fn(&Rules) -> bool) -> String {
     match value(now, key, typed, may) {
-        Some(value) => format!("`svc-guard config set rules {}`", word(format!("{key}={value}"))),
+        Some(value) => {
+            let is_now = now.describe().iter().any(|rule| rule.key == key && shown(rule) == value);
+            let kept = if is_now { ", its value of now" } else { "" };
+            format!("`svc-guard config set rules {}`{kept}", word(format!("{key}={value}")))
+        }
         None if key == "markets" => {
             format!("`svc-guard config set rules {key}=COINS` with your coins in the place of COINS, as in BTC,ETH")
         }

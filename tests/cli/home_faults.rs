@@ -210,3 +210,16 @@ fn what_stands_in_the_place_of_the_homes_own_is_moved_away() {
     fs::create_dir(&kill).unwrap();
     place.refuses(&["unkill"], &format!("by `rm -r {}`", kill.display()));
 }
+
+/// Without its home the usual address would be taken, where another one's guard may answer.
+#[test]
+fn an_agent_is_not_served_for_a_home_that_is_not_there() {
+    let place = Place::empty();
+    let gone = place.path("gone");
+    let gone = gone.to_str().unwrap();
+    let told = format!("{gone} does not exist");
+    for more in [&["--read-only"][..], &[]] {
+        let output = ended(&mut bare(&[&["--home", gone, "mcp"], more].concat()));
+        refused(&output, &told);
+    }
+}

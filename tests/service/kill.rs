@@ -169,7 +169,15 @@ fn a_guard_that_hangs_makes_no_kill_fail() {
     stand.signal(Signal::SIGSTOP);
     let (code, out, _) = said(&stand, &[]);
     let (waited, _, err) = said(&stand, &["--wait", "1"]);
+    let health = run_with(&stand.home(), &["health"], "");
     stand.signal(Signal::SIGCONT);
+    // Whoever asks for its health is not told to start another one beside it.
+    let health = (health.status.code(), String::from_utf8(health.stderr).unwrap());
+    assert!(
+        health.0 == Some(1) && health.1.contains("a guard runs on this home; where it hangs, `kill -9 "),
+        "{}",
+        health.1
+    );
     assert!(code == Some(0) && out.contains("a guard runs on this home, and did not say within 2 s"), "{out}");
     // What is left is told, whether somebody waits or not.
     let home = stand.home();
