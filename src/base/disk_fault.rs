@@ -27,6 +27,13 @@ pub fn disk_fault(error: &io::Error, path: &Path) -> Option<String> {
     }
 }
 
+/// The same of a folder that stands where a program has a file of its own.
+#[must_use]
+pub fn folder_in_the_way(path: &Path) -> String {
+    let folder = word(path);
+    format!("{} is a folder, and a file belongs there: `mv {folder} {folder}.folder` moves it away", path.display())
+}
+
 /// The same behind an error, where there is something to be said.
 #[must_use]
 pub fn with_disk_fault(error: &io::Error, path: &Path) -> String {

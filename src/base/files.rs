@@ -97,12 +97,13 @@ impl fmt::Display for FileError {
         let path = self.path.display();
         match &self.why {
             Why::Missing => write!(f, "{path} does not exist"),
-            Why::NotAFile if self.path.is_dir() => write!(
-                f,
-                "{path} is not a regular file but a folder; name a file in it: {path}/NAME; where it stands in the place of a file, \
-                 move it away: `mv {folder} {folder}.folder`",
-                folder = word(&self.path)
-            ),
+            Why::NotAFile if self.path.is_dir() => {
+                write!(
+                    f,
+                    "{path} is not a regular file but a folder; name a file in it: {}",
+                    self.path.join("NAME").display()
+                )
+            }
             Why::Exists if self.path.is_dir() => {
                 write!(f, "{path} is a folder; name a new file in it: {}", self.path.join("NAME").display())
             }

@@ -18,6 +18,7 @@ pub mod keccak;
 pub mod key;
 pub mod kill_file;
 pub mod kill_watch;
+pub mod lock_holder;
 pub mod log_line;
 pub mod mode;
 pub mod moment;

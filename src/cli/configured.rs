@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::refusal::Refusal;
 use crate::base::address::Address;
+use crate::base::disk_fault::folder_in_the_way;
 use crate::base::files::read_trusted;
 use crate::base::kill_watch::KillWatch;
 use crate::home::{Config, Home, HomeError, HomeLock, LoadedConfig, add_client, load, put_back};
@@ -18,6 +19,9 @@ pub(super) fn loaded(home: &Home) -> Result<LoadedConfig, Refusal> {
     let is_file = || home.dir().is_file();
     load(&home.config_file(), &home.trusted()).map_err(|error| match is_file() {
         true => Refusal::Home(HomeError::AFile(home.dir().to_owned())),
+        false if home.named_config().is_none() && home.config_file().is_dir() => {
+            Refusal::Given(folder_in_the_way(&home.config_file()))
+        }
         false => Refusal::Config(error),
     })
 }

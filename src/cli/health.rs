@@ -49,8 +49,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
     let is_named = args.listen.is_some() || args.url.is_some();
-    let urls = base_urls(args, home)?;
-    let (base, (status, body)) = answer(&urls).map_err(|silent| format!("{silent}; {}", way_out(home, is_named)))?;
+    let base = &base_url(args, home)?;
+    let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
+        .map_err(|error| format!("no answer from {base}: {error}; {}", way_out(home, is_named)))?;
     if let Some(other) = other_home(base, home).filter(|_| !is_named) {
         return Err(of_another(base, &other, home));
     }
@@ -73,24 +74,14 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     }
 }
 
-/// The first answer, and who gave it; where there is none, who did not.
-fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
-    let mut silent = Vec::new();
-    for base in urls {
-        match local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY) {
-            Ok(answer) => return Ok((base, answer)),
-            Err(error) => silent.push(format!("no answer from {base}: {error}")),
-        }
-    }
-    Err(silent.join("; "))
-}
-
 /// What is done where nobody answers: one that runs is not started beside itself.
 fn way_out(home: &Home, is_named: bool) -> String {
-    let is_running = !is_named && KillWatch::is_watched(&home.kill_file()) == Some(true);
+    // Who may not see whether one runs is told of both.
+    let watched = KillWatch::is_watched(&home.kill_file());
+    let runs = if watched == Some(true) { "a guard runs on this home" } else { "a guard may run on this home" };
     let again = || start::again(home, &configured(home).ok()?);
-    match is_running.then(again).flatten() {
-        Some(again) => format!("a guard runs on this home; where it hangs, {again}"),
+    match again().filter(|_| !is_named && watched != Some(false)) {
+        Some(again) => format!("{runs}; where it hangs, {again}"),
         None => format!(
             "`{}` starts the service where it is down, --listen L or --url URL names another address",
             start(home)
@@ -113,41 +104,46 @@ fn other_home(base: &str, home: &Home) -> Option<PathBuf> {
 
 fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
     let other = kill_file.parent().unwrap_or(Path::new("/"));
+    let own = if configured(home).is_ok() {
+        format!(
+            "`{}` starts this home's, which needs a listen address of its own (`svc-guard config set listen 127.0.0.1:PORT`)",
+            start(home)
+        )
+    } else {
+        "`svc-guard init` sets this home up".to_owned()
+    };
     format!(
         "no guard runs on this home: what answers at {base} is the guard of {}; `svc-guard --home {} health` asks for that \
-         one's, and `{}` starts this home's, which needs a listen address of its own (`svc-guard config set listen \
-         127.0.0.1:PORT`)",
+         one's, and {own}",
         place(other),
         word(other),
-        start(home)
     )
 }
 
 /// Where the service may be: where it was said to be, or where the one that runs on this home left word that it listens,
 /// and where its config says.
-fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
+fn base_url(args: Args, home: &Home) -> Result<String, String> {
     if let Some(url) = args.url {
-        return plain(&url).map(|url| vec![url.as_str().to_owned()]);
+        return plain(&url).map(|url| url.as_str().to_owned());
     }
     if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
-        return Ok(vec![local_url(listen)]);
+        return Ok(local_url(listen));
     }
-    let config = configured(home).map(|config| config.listen).map_err(|refusal| refusal.to_string());
-    let mut places: Vec<SocketAddr> = running(home).into_iter().collect();
-    match config {
-        Ok(listen) => places.push(listen),
-        Err(why) if places.is_empty() => return without_config(home, &why),
-        Err(_) => {}
+    // It answers nowhere else: what answers at the config's address while that one hangs is another home's.
+    if let Some(listen) = running(home) {
+        return Ok(local_url(listen));
     }
-    places.dedup();
-    Ok(places.into_iter().map(local_url).collect())
+    match configured(home) {
+        Ok(config) => Ok(local_url(config.listen)),
+        Err(refusal) => without_config(home, &refusal.to_string()),
+    }
 }
 
 /// The guard at the usual address, where it is this home's: a folder that was moved or removed beside it says so nowhere else.
-fn without_config(home: &Home, why: &str) -> Result<Vec<String>, String> {
+fn without_config(home: &Home, why: &str) -> Result<String, String> {
     let usual = local_url(USUAL);
     let Some(file) = kill_file_at(&usual) else { return Err(why.to_owned()) };
-    if is_same(&file, home.kill_file().path()) { Ok(vec![usual]) } else { Err(of_another(&usual, &file, home)) }
+    if is_same(&file, home.kill_file().path()) { Ok(usual) } else { Err(of_another(&usual, &file, home)) }
 }
 
 /// The URL that was named; a guard answers on its own machine, where nothing is encrypted.

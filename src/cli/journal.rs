@@ -67,8 +67,15 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let (mode, account) = (args.mode, config.account);
     let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", cents(equity));
     // Left by a service that ran on another journal of this account.
-    let forgets = if home.journal_witness(mode, account).symlink_metadata().is_ok() { FORGOTTEN } else { "" };
+    let forgets = if home.has_written(mode, account) { FORGOTTEN } else { "" };
     report(&format!("{done}\n{forgets}"), &done)
+}
+
+/// Why a start would refuse this home's journal, in words.
+pub(super) fn hindrance(home: &Home, config: &Config) -> Option<String> {
+    let dir = home.journal_dir(config.mode, config.account);
+    let error = journal::check_risk(&dir, &service::journal_owner(config)).err()?;
+    Some(unread("journal-show", error, config.mode, config, home).to_string())
 }
 
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
@@ -186,11 +193,16 @@ pub(super) fn unread(command: &str, error: OpenError, asked: Mode, config: &Conf
                 folder.display()
             ))
         }
-        OpenError::NoRiskJournal(folder) if own == Mode::Mainnet => Refusal::Given(format!(
-            "there is no risk journal in {}: `{}` starts one",
-            folder.display(),
-            for_own("journal-init", config)
-        )),
+        OpenError::NoRiskJournal(folder) => {
+            let error = if home.has_written(own, config.account) {
+                OpenError::Lost(folder)
+            } else {
+                OpenError::NoRiskJournal(folder)
+            };
+            let told = Refusal::Journal(error, asked).to_string();
+            let typed = format!("`svc-guard journal-init --mode {own} --note TEXT`");
+            Refusal::Given(told.replace(&typed, &format!("`{}`", for_own("journal-init", config))))
+        }
         error => Refusal::Journal(error, asked),
     }
 }

@@ -216,8 +216,14 @@ fn unheard(home: &Home, mut found: String, reason: &str, seen: Seen) -> Refusal 
         let (dir, config) = (place(home.dir()), place(&home.config_file()));
         found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
     }
+    if let Some(why) = &seen.hindrance {
+        found.push_str(&format!(
+            "; no guard of this home starts as it is ({why}), so that what is open stays open: what cannot wait is closed at the \
+             venue's own page"
+        ));
+    }
     let runs = Runs { homes: kill_disk::elsewhere(home), reason: reason.to_owned() };
-    Refusal::Unheard(home.kill_file().path().to_owned(), found, runs, seen.start)
+    Refusal::Unheard(home.kill_file().path().to_owned(), found, runs, seen.start.filter(|_| seen.hindrance.is_none()))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::configured::{configured, left};
+use super::journal;
 use super::kill_elsewhere::{self, Other};
 use super::kill_told::{Seen, Watcher};
 use super::start;
@@ -167,10 +168,12 @@ fn see(home: &Home) -> Seen {
     let start = config.as_ref().filter(|config| config.mode != Mode::Paper).map(|config| start::command(home, config));
     let watched = KillWatch::is_watched(&home.kill_file());
     let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| start::again(home, config));
+    let hindrance =
+        config.as_ref().filter(|_| watched == Some(false)).and_then(|config| journal::hindrance(home, config));
     let listen = config.map(|config| config.listen);
     let has_no_config =
         home.config_file().symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    Seen { watched, left: left(home), listen, start, has_no_config, again }
+    Seen { watched, left: left(home), listen, start, has_no_config, again, hindrance }
 }
 
 fn find(home: &Home) -> Vec<Other> {

@@ -39,6 +39,9 @@ pub(super) struct Seen {
     pub(super) has_no_config: bool,
     /// How its guard, which runs, is ended and started again, in words.
     pub(super) again: Option<String>,
+    /// Why its guard, which does not run, would not start as it is.
+    #[serde(default)]
+    pub(super) hindrance: Option<String>,
 }
 
 /// The guard that watches a home's kill file.

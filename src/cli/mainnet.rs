@@ -65,7 +65,14 @@ pub(super) fn check(config: &Config, home: &Home, key_stdin: bool) -> Result<(),
 /// The gap that is left where no risk journal was started for mainnet and this account.
 fn journal_gap(config: &Config, home: &Home) -> Result<Option<MainnetGap>, Refusal> {
     let mut lines = match read_risk(&home.journal_dir(Mode::Mainnet, config.account)) {
-        Err(OpenError::NoRiskJournal(_)) => return Ok(Some(MainnetGap::NoJournal(config.account))),
+        Err(OpenError::NoRiskJournal(_)) => {
+            let lost = MainnetGap::LostJournal(config.account, home.journal_dir(Mode::Mainnet, config.account));
+            return Ok(Some(if home.has_written(Mode::Mainnet, config.account) {
+                lost
+            } else {
+                MainnetGap::NoJournal(config.account)
+            }));
+        }
         lines => lines.map_err(|error| Refusal::Journal(error, Mode::Mainnet))?,
     };
     let first = lines.next().transpose().map_err(|error| Refusal::Journal(error, Mode::Mainnet))?.unwrap_or_default();

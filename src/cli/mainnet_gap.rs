@@ -1,7 +1,10 @@
 //! Requirements of mainnet mode that are not met, each with what to give.
 
+use std::path::PathBuf;
+
 use super::one_rule::shown;
 use crate::base::address::Address;
+use crate::journal::FORGETS;
 use crate::rules::Rules;
 
 /// One requirement that is not met.
@@ -51,6 +54,13 @@ pub(super) enum MainnetGap {
         "a risk journal for mainnet and {0} (`SVC_MAINNET_CONFIRM={0} svc-guard journal-init --mode mainnet --note TEXT`)"
     )]
     NoJournal(Address),
+    /// The one that a guard of this home wrote is gone (the account, its folder).
+    #[error(
+        "the risk journal for mainnet and {0} that a guard of this home wrote in {folder}: bring that folder back \
+         (`SVC_MAINNET_CONFIRM={0} svc-guard journal-init --mode mainnet --note TEXT` starts a new one, which {FORGETS})",
+        folder = .1.display()
+    )]
+    LostJournal(Address, PathBuf),
     /// The risk journal that stands there was started for something else (the account, what it says).
     #[error("a risk journal for mainnet and {0}: the one there was started for {1}")]
     OtherJournal(Address, String),

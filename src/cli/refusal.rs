@@ -20,6 +20,7 @@ use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
 use crate::service::api_wallet_check::NotTheAgent;
+use crate::venue::client::SHARE_OF_MANY;
 
 /// A refusal of a command.
 #[derive(Debug, thiserror::Error)]
@@ -365,11 +366,18 @@ const TYPED_KEY: &str = "what is typed there stands in the shell's history and i
 
 /// A refusal of a command of these words: one with a key among them tells what that means, whatever it was refused for.
 pub(super) fn told(refusal: &str, words: &[String]) -> String {
+    // A home that is being set up has no share yet to be looked at and changed.
+    let refusal = match words.first().map(String::as_str) {
+        Some("init") => {
+            refusal.replace(SHARE_OF_MANY, "it takes more in a minute, and --ip-share 1/2 sets up for a part of them")
+        }
+        _ => refusal.to_owned(),
+    };
     match words.iter().find(|word| holds_key(word)) {
         Some(typed) if !refusal.contains(TYPED_KEY) => {
             format!("{refusal}; a key may stand in {}: {TYPED_KEY}", without_keys(typed))
         }
-        _ => refusal.to_owned(),
+        _ => refusal,
     }
 }
 

@@ -46,6 +46,9 @@ pub(super) fn replacement(
     }
 }
 
+/// Words for going on after a halt.
+const RESUMES: [&str; 4] = ["resume", "unpause", "unhalt", "rearm"];
+
 /// The installed service's way beside a person's own.
 const INSTALLED: &str = "for the installed service";
 
@@ -56,6 +59,9 @@ pub(super) fn command(group: Option<&str>, name: &str, home: impl FnOnce() -> Op
         Some(group) => (format!("{group} {name}"), in_group(group, name)?),
     };
     let home = home();
+    // What a kill stopped is cleared by no command.
+    let is_killed = || home.as_ref().is_some_and(|home| home.kill_file.symlink_metadata().is_ok());
+    let instead = if RESUMES.contains(&name.as_str()) && is_killed() { alone("unkill")?.1 } else { instead };
     let known = |shown: fn(&Named) -> String, unknown: &str| home.as_ref().map_or_else(|| unknown.to_owned(), shown);
     let mode = home.as_ref().and_then(|home| home.mode);
     // A file that is not there names nobody, and is changed by no editor.
@@ -101,7 +107,7 @@ fn alone(name: &str) -> Option<(String, String)> {
         "decision" => (name, "GET /guard/decision: `curl -s '{url}/guard/decision?nonce=N'`".to_owned()),
         "log" | "logs" => (name, format!("what `svc-guard run` printed, or `journalctl -u svc-guard` {INSTALLED}")),
         "version" => (name, "`svc-guard --version`".to_owned()),
-        "resume" | "unpause" | "unhalt" | "rearm" => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
+        name if RESUMES.contains(&name) => (name, "`svc-guard journal-resume --mode MODE --note TEXT`".to_owned()),
         "reset" | "clear" => (
             name,
             "`svc-guard journal-resume --mode MODE --note TEXT`, which clears a drawdown halt with the service stopped, or \

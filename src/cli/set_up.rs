@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 use super::{not_kept, one_rule};
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
+use crate::base::disk_fault::folder_in_the_way;
 use crate::base::files::{FileError, Replace, Why};
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
@@ -211,8 +212,10 @@ pub(super) fn replace_key(
 }
 
 fn unkept(path: &Path, error: io::Error) -> Refusal {
-    let why = if path.is_dir() { Why::NotAFile } else { Why::Io("put aside", error) };
-    Refusal::File(FileError { path: path.to_owned(), why })
+    if path.is_dir() {
+        return Refusal::Given(folder_in_the_way(path));
+    }
+    Refusal::File(FileError { path: path.to_owned(), why: Why::Io("put aside", error) })
 }
 
 /// Records another API wallet's address, and stores no key of it. Another one's in the file, which a start would take for it, is

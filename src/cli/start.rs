@@ -3,13 +3,10 @@
 
 use std::path::Path;
 
-use crate::base::files::read_trusted;
+use crate::base::lock_holder::lock_holder;
 use crate::base::mode::Mode;
 use crate::base::shell::{confirmation, word};
 use crate::home::{CREDENTIAL, Config, Home, KeyStore, SERVICE_HOME};
-
-/// Longest file with a process's id.
-const MAX_PID: u64 = 32;
 
 /// Where the API wallet's key of a home is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +57,7 @@ pub(super) fn again(home: &Home, config: &Config) -> Option<String> {
         return Some("`sudo systemctl restart svc-guard` starts it anew".to_owned());
     }
     let lock = home.journal_dir(config.mode, config.account).join("lock");
-    let pid: u32 = read_trusted(&lock, &home.trusted(), MAX_PID).ok()?.trim().parse().ok()?;
+    let pid = lock_holder(&lock)?;
     Some(format!("`kill -9 {pid}` ends it, and `{}` starts it again", command(home, config)))
 }
 

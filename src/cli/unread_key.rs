@@ -2,6 +2,7 @@
 
 use super::environment;
 use super::refusal::Refusal;
+use crate::base::disk_fault::folder_in_the_way;
 use crate::base::files::{FileError, Why};
 use crate::home::{Home, KeyFileError};
 
@@ -13,6 +14,9 @@ pub(super) fn refusal(error: KeyFileError, is_named: bool, home: &Home) -> Refus
             FileError { path, why: Why::Missing },
             other_key(environment::names_key_file(), home)
         )),
+        KeyFileError::File(FileError { path, why: Why::NotAFile }) if !is_named && path.is_dir() => {
+            Refusal::Given(folder_in_the_way(&path))
+        }
         error @ KeyFileError::NotAKey(..) if !is_named => {
             Refusal::Given(format!("{error}; `svc-guard key replace --key-stdin < FILE` stores one"))
         }

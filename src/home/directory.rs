@@ -56,7 +56,7 @@ pub enum HomeError {
     #[error("{0} is not a directory, and a folder belongs there: `mv {word} {word}.file` moves it away", word = word(.0))]
     NotADirectory(PathBuf),
     /// The home that was named is a file.
-    #[error("{0} is a file, and a home is the folder that one is in: `svc-guard --home {folder} check-config` looks at that", folder = folder_of(.0))]
+    #[error("{0} is a file, and a home is {way}", way = folder_of(.0))]
     AFile(PathBuf),
     /// The directory belongs to another user (the uid).
     #[error("{0} belongs to {user}; run the command as that user: `sudo -u {user} svc-guard --home {word} ...`", user = user_name(*.1), word = word(.0))]
@@ -152,6 +152,12 @@ impl Home {
     #[must_use]
     pub fn journal_witness(&self, mode: Mode, account: Address) -> PathBuf {
         self.run_dir().join(format!("journal-end-{mode}-{account}"))
+    }
+
+    /// Whether a service has written a journal of one mode and account here, as it is known outside of its folder.
+    #[must_use]
+    pub fn has_written(&self, mode: Mode, account: Address) -> bool {
+        self.journal_witness(mode, account).symlink_metadata().is_ok()
     }
 
     /// The journals of one mode and account.
@@ -293,9 +299,13 @@ pub struct HomeLock {
     _lock: Flock<fs::File>,
 }
 
-/// The folder that a file is in, as a person types it.
+/// The folder that is meant by a file: that of a config is a home, and of another one nobody knows.
 fn folder_of(file: &Path) -> String {
-    word(file.parent().unwrap_or(Path::new("/")))
+    let folder = file.parent().filter(|folder| folder.join("guard.toml").is_file());
+    folder.map_or_else(
+        || "a folder: `svc-guard --home DIR init` sets one up".to_owned(),
+        |folder| format!("the folder that one is in: `svc-guard --home {} check-config` looks at that", word(folder)),
+    )
 }
 
 /// The user's own folder by the user database, for who reads no variable.

@@ -27,7 +27,8 @@ const MAX_REASON_LEN: usize = 200;
 const MAX_SHOWN: usize = 60;
 
 /// The way out of a config that lacks a key: commands that would write it read it first.
-const MISSING: &str = "is missing; add it by hand, as guard.toml(5) lists it, or move the file away, and `svc-guard init` writes a whole one";
+const MISSING: &str = "is missing; add it by hand, as guard.toml(5) lists it. Or move the file away, and `svc-guard init` writes a whole one: \
+                       of this one's rules, clients and listen address it takes none over";
 
 /// Why a config's text is refused, before its path is known.
 #[derive(Debug)]

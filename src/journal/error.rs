@@ -111,13 +111,15 @@ impl std::error::Error for Damage {}
 pub enum OpenError {
     /// There is no risk journal in this folder.
     NoRiskJournal(PathBuf),
+    /// There is none in this folder, and a service has written one there before.
+    Lost(PathBuf),
     /// There already is one.
     Exists(PathBuf),
     /// Another process holds the journal.
     Locked {
         /// The lock file.
         file: PathBuf,
-        /// The holder's process id, when the file names one.
+        /// The holder's process id, where it can be seen from here.
         pid: Option<u32>,
     },
     /// A file or folder that the journal cannot trust.
@@ -185,6 +187,20 @@ impl From<Damage> for OpenError {
     }
 }
 
+/// What a journal does that is begun anew in the place of another.
+pub const FORGETS: &str = "forgets the day's loss, the peak and any halt of that one";
+
+/// The process that holds a lock, and how it is ended, in words.
+fn holder(pid: Option<u32>) -> (String, String) {
+    match pid {
+        Some(pid) => (format!("pid {pid}"), format!("`kill {pid}` ends it in order, or")),
+        None => {
+            let unseen = "its process cannot be seen from here: it may be another container's";
+            (unseen.to_owned(), "in its container, or by".to_owned())
+        }
+    }
+}
+
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -195,6 +211,14 @@ impl fmt::Display for OpenError {
                     "there is no risk journal in {folder}: `svc-guard journal-init --mode {ANY} --note TEXT` starts one"
                 )
             }
+            OpenError::Lost(folder) => {
+                let folder = folder.display();
+                write!(
+                    f,
+                    "the journal is gone that a guard of this home wrote in {folder}: bring that folder back. \
+                     `svc-guard journal-init --mode {ANY} --note TEXT` starts a new one, which {FORGETS}"
+                )
+            }
             OpenError::Exists(file) => {
                 write!(
                     f,
@@ -203,14 +227,13 @@ impl fmt::Display for OpenError {
                 )
             }
             OpenError::Locked { file, pid } => {
-                write!(f, "the journal is locked by another running service (")?;
-                match pid {
-                    Some(pid) => write!(f, "pid {pid}")?,
-                    None => f.write_str("pid unknown")?,
-                }
+                let (whose, ends) = holder(*pid);
                 let file = file.display();
-                let ends = pid.map_or_else(String::new, |pid| format!("`kill {pid}` ends it in order, or "));
-                write!(f, ", lock {file}): stop it first: {ends}`systemctl stop svc-guard` where that unit runs it")
+                write!(
+                    f,
+                    "the journal is locked by another running service ({whose}, lock {file}): stop it first: {ends} `systemctl stop \
+                     svc-guard` where that unit runs it"
+                )
             }
             OpenError::NotOurs { path, why } => {
                 write!(

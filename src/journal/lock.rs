@@ -11,6 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use super::error::OpenError;
 use super::folder::Folder;
 use crate::base::files::{remove_leftovers, temporary_beside};
+use crate::base::lock_holder::lock_holder;
 
 /// The name of its file.
 pub(super) const LOCK: &str = "lock";
@@ -66,8 +67,8 @@ fn take(folder: &Folder, file: File) -> Result<Flock<File>, OpenError> {
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(held) => write_pid(&held).map(|()| held).map_err(OpenError::io(&path)),
         Err((_, Errno::EWOULDBLOCK)) => {
-            let holder = folder.read_small(LOCK, 32)?.unwrap_or_default();
-            Err(OpenError::Locked { file: path, pid: String::from_utf8_lossy(&holder).trim().parse().ok() })
+            let pid = lock_holder(&path);
+            Err(OpenError::Locked { file: path, pid })
         }
         Err((_, errno)) => Err(OpenError::Io { path, error: errno.into() }),
     }

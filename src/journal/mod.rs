@@ -51,7 +51,7 @@ mod writer;
 pub use batch::{Batch, Line, MAX_BATCH, RiskLine, Worth};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
 pub use disk::Disk;
-pub use error::{Damage, JournalError, LookupError, OpenError, What};
+pub use error::{Damage, FORGETS, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};

@@ -65,16 +65,22 @@ pub struct Opened {
     pub history: History,
 }
 
+/// Why there is nothing to open: none was begun, or it was taken away.
+fn no_journal(dir: &Path, options: &Options) -> OpenError {
+    let is_lost = options.witness.as_ref().is_some_and(|witness| witness.symlink_metadata().is_ok());
+    if is_lost { OpenError::Lost(dir.to_owned()) } else { OpenError::NoRiskJournal(dir.to_owned()) }
+}
+
 /// Opens the journal in `dir` (a folder of its own, mode 0755), which [`create_risk`] has started.
 pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError> {
     if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+        return Err(no_journal(dir, options));
     }
     let lock = lock(&Folder::own(dir)?)?;
     let folders = Folders::own(dir, options.fallback.as_deref())?;
     if list(&folders, Stream::Risk)?.is_empty() {
         refuse_orphans(&folders)?;
-        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+        return Err(no_journal(dir, options));
     }
     redo::complete(&folders, &options.faults)?;
 

@@ -86,8 +86,8 @@ fn check_guard(context: &Context) -> Result<(), RunError> {
     let other = |why: String| Err(RunError::OtherGuard(why));
     let found = match context.guard.probe() {
         Ok(found) => found,
-        Err(error @ GuardCallError::Refused(400..=499, ..)) => {
-            return other(format!("what answers at the guard's address is no guard: {error}"));
+        Err(GuardCallError::Refused(status @ 400..=499, ..)) => {
+            return other(format!("what answers at the guard's address is no guard: its answer is HTTP {status}"));
         }
         Err(error) => {
             log(&format!("{error}; serving all the same, each call asks it again"));

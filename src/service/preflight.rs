@@ -97,8 +97,8 @@ impl PreflightedService {
         let listener = TcpListener::bind(config.listen);
         let listener = listener.map_err(|error| {
             RunError::Refused(format!(
-                "cannot listen on {}: {error}; --listen names another address, and `svc-guard config set listen \
-                 127.0.0.1:PORT` keeps it",
+                "cannot listen on {}: {error}; --listen 127.0.0.1:PORT names another address for one start, before SVC_GUARD_LISTEN \
+                 and the config, and `svc-guard config set listen 127.0.0.1:PORT` keeps it where neither is given",
                 config.listen
             ))
         })?;

@@ -43,6 +43,11 @@ impl Default for Timeouts {
     }
 }
 
+/// What an owner does about too many requests.
+pub const SHARE_OF_MANY: &str = "where several guards or bots share this machine, `svc-guard config get ip_share` shows this one's part, and \
+                                 `svc-guard config set ip_share SHARE` takes a smaller one, with that in the place of SHARE; 1/8 is the \
+                                 least, and beyond it each needs an IP address of its own";
+
 /// Why a call brought no good answer. No text of it holds a part of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
@@ -50,14 +55,10 @@ pub enum CallError {
     #[error("not sent: {0}")]
     NotSent(String),
     /// Bytes may have gone out and no whole answer came back: the request may have reached the venue.
-    #[error("no answer, it may have reached the venue: {0}")]
+    #[error("no answer, it may have arrived: {0}")]
     NoAnswer(String),
     /// HTTP 429: the venue turned the request away unread.
-    #[error(
-        "the venue answered 429: too many requests from this address; where several guards or bots share this machine, \
-         `svc-guard config get ip_share` shows this one's part, and `svc-guard config set ip_share SHARE` takes a smaller one, with \
-         that in the place of SHARE; 1/8 is the least, and beyond it each needs an IP address of its own"
-    )]
+    #[error("the venue answered 429: too many requests from this address; {SHARE_OF_MANY}")]
     RateLimited,
     /// An HTTP answer other than 200 and 429.
     #[error("the venue answered HTTP {status}")]

@@ -208,7 +208,53 @@ fn what_stands_in_the_place_of_the_homes_own_is_moved_away() {
     place.refuses(&run, &away(&journals, "file"));
     let kill = place.home().join("kill");
     fs::create_dir(&kill).unwrap();
-    place.refuses(&["unkill"], &format!("by `rm -r {}`", kill.display()));
+    for released in ["unkill", "resume", "unhalt"] {
+        place.refuses(&[released], &format!("by `rm -r {}`", kill.display()));
+    }
+}
+
+/// What a person names is never moved away for them.
+#[test]
+fn a_folder_that_was_named_for_a_key_stays() {
+    let place = Place::empty();
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    let output = place.run(&["run", "--network", "testnet", "--key-file", "/etc"]);
+    refused(&output, "name a file in it: /etc/NAME");
+    assert!(!text(&output.stderr).contains("mv /etc"), "{}", text(&output.stderr));
+    let file = place.path("rules.toml");
+    fs::write(&file, "").unwrap();
+    let output = ended(&mut bare(&["--home", file.to_str().unwrap(), "check-config"]));
+    refused(&output, "is a file, and a home is a folder: `svc-guard --home DIR init` sets one up");
+}
+
+/// A journal that a service has written is brought back rather than begun anew: that would forget a halt.
+#[test]
+fn a_journal_that_is_gone_is_brought_back() {
+    let place = Place::paper();
+    let (home, journals) = (place.home(), place.home().join("journals"));
+    fs::create_dir_all(home.join("run")).unwrap();
+    fs::write(home.join(format!("run/journal-end-paper-{ACCOUNT}")), "x\n").unwrap();
+    fs::rename(&journals, place.path("away")).unwrap();
+    let forgets = "starts a new one, which forgets the day's loss, the peak and any halt of that one";
+    let mode = ["--mode", "paper"];
+    for command in [
+        &["run"][..],
+        &[&["journal-show"], &mode[..]].concat(),
+        &[&["journal-resume", "--note", "x"], &mode[..]].concat(),
+        &[&["report"], &mode[..]].concat(),
+    ] {
+        place.refuses(command, "bring that folder back. `svc-guard --home ");
+        place.refuses(command, forgets);
+    }
+    let killed = place.run(&["kill", "--reason", "x"]);
+    let said = text(&killed.stderr);
+    assert!(
+        said.contains("no guard of this home starts as it is (") && !said.contains("closes everything then"),
+        "{said}"
+    );
+    fs::remove_file(home.join("kill")).unwrap();
+    fs::rename(place.path("away"), &journals).unwrap();
+    succeeded(&place.run(&["journal-show", "--mode", "paper"]));
 }
 
 /// Without its home the usual address would be taken, where another one's guard may answer.

@@ -249,7 +249,10 @@ fn run_settles_everything_else_before_the_key() {
     let mut command = place.command(&["run", "--network", "mainnet", "--key-stdin"]);
     let (output, left) = with_waiting_key(command.env("SVC_MAINNET_CONFIRM", ACCOUNT));
     refused(&output, &format!("cannot listen on {listen}"));
-    refused(&output, "--listen names another address, and `svc-guard --home ");
+    refused(
+        &output,
+        "names another address for one start, before SVC_GUARD_LISTEN and the config, and `svc-guard --home ",
+    );
     assert_eq!(left, FAKE_KEY);
     fs::set_permissions(place.home(), fs::Permissions::from_mode(0o777)).unwrap();
     run_refused(&place, |_| (), "chmod 1733");

@@ -172,7 +172,7 @@ fn a_config_that_cannot_be_read_is_named_and_left_alone() {
     place.refuses(&["config", "set", "rules", "stop=1.5"], "chmod go-w");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    place.refuses(&["config", "set", "rules", "stop=1.5"], "guard.toml is not a regular file");
+    place.refuses(&["config", "set", "rules", "stop=1.5"], "guard.toml is a folder, and a file belongs there: `mv ");
 }
 
 /// A start says its mode, and on mainnet a person's word and the key come with it.

@@ -348,3 +348,20 @@ fn a_kill_just_after_a_fill_tells_of_what_it_closes() {
     let (code, out, err) = said(&stand, &[]);
     assert!(code == Some(0) && out.contains("killed; closing 1 position, "), "{out}{err}");
 }
+
+/// A guard that hangs is not taken for the one of another home that answers where its config says.
+#[test]
+fn the_health_of_a_guard_that_hangs_is_no_others() {
+    let (hangs, other) = (Stand::up(Mode::Testnet, ""), Stand::up(Mode::Paper, ""));
+    let file = hangs.home().join("guard.toml");
+    let config = fs::read_to_string(&file).unwrap();
+    let (before, behind) = config.split_once("listen = \"").unwrap();
+    let behind = behind.split_once('"').unwrap().1;
+    fs::write(&file, format!("{before}listen = \"{}\"{behind}", other.address())).unwrap();
+    let health = || run_with(&hangs.home(), &["health"], "").status.code();
+    assert_eq!(health(), Some(0));
+    hangs.signal(Signal::SIGSTOP);
+    let code = health();
+    hangs.signal(Signal::SIGCONT);
+    assert_eq!(code, Some(1));
+}

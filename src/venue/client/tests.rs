@@ -276,6 +276,6 @@ fn a_venue_that_hangs_is_named_with_the_question() {
     let error = hurried(&url).info(&json!({"type": "userRole", "user": SECRET})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("no answer, it may have reached the venue: {url}: it did not answer in time, asked for userRole")
+        format!("no answer, it may have arrived: {url}: it did not answer in time, asked for userRole")
     );
 }
