@@ -11,7 +11,7 @@ use crate::base::amount::cents;
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
-use crate::base::shell::confirmation;
+use crate::base::shell::{confirmation, word};
 use crate::base::text::without_keys;
 use crate::guard::DaysLoss;
 use crate::home::{Config, Home};
@@ -145,7 +145,10 @@ fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Re
         )));
     }
     if args.mode == Mode::Mainnet {
-        mainnet::check_confirmed(&config)?;
+        mainnet::check_confirmed(&config).map_err(|refusal| {
+            let whole = for_own(command, &config).replace("TEXT", &word(&args.note));
+            Refusal::Given(format!("{refusal}: `{whole}`"))
+        })?;
     }
     Ok(config)
 }

@@ -309,3 +309,22 @@ fn a_second_guard_of_an_account_is_warned_of() {
         }
     }
 }
+
+/// What is set up where another home's guard answers is given an address of its own, and the bot that one.
+#[test]
+fn a_set_up_at_the_address_of_another_guard_says_so() {
+    let stand = Stand::up(Mode::Paper, "");
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("second");
+    let listen = stand.address().to_string();
+    let account = format!("0x{}", "22".repeat(20));
+    let init = ["init", "--non-interactive", "--rules", "@/dev/null", "--account", &account, "--listen", &listen];
+    let done = run_with(&home, &init, "");
+    let said = String::from_utf8(done.stdout).unwrap();
+    let (_, behind) = said.split_once("config set listen ").unwrap_or_else(|| panic!("{said}"));
+    let (own, behind) = behind.split_once('`').unwrap();
+    let whose =
+        format!(" gives it an address of its own: the guard of {} listens on {listen}\n", stand.home().display());
+    assert!(behind.starts_with(&whose), "{said}");
+    assert!(own != listen && said.contains(&format!("give the bot http://{own} as its base URL")), "{said}");
+}

@@ -1,18 +1,24 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
-use std::fmt::Write;
-use std::net::SocketAddr;
-use std::path::Path;
+use std::fmt::{Display, Formatter, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
+use super::super::kill_elsewhere::is_same;
+use super::super::kill_told::kill_file_at;
 use super::super::output::{print, say};
 use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
 use super::super::set_up::{Done, risk_journal};
 use super::super::start;
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, KeyStore, Pairing, base_url};
+use crate::base::shell::place;
+use crate::home::{Config, Home, KeyStore, Pairing, base_url, local_url};
+
+/// Most addresses beside one that is taken that are tried.
+const MOST_TAKEN: u16 = 20;
 
 /// Who else reaches a guard at this address.
 pub(super) fn open_to_others(listen: SocketAddr) -> Option<String> {
@@ -68,6 +74,35 @@ fn key_place(home: &Home, config: &Config) -> String {
     }
 }
 
+/// An address at which another home's guard answers by now.
+struct Taken {
+    listen: SocketAddr,
+    by: PathBuf,
+    /// One beside it at which nobody listens.
+    free: SocketAddr,
+}
+
+impl Taken {
+    fn of(home: &Home, listen: SocketAddr) -> Option<Self> {
+        let file = kill_file_at(&base_url(listen)?).filter(|file| !is_same(file, home.kill_file().path()))?;
+        let beside =
+            (1..=MOST_TAKEN).filter_map(|more| Some(SocketAddr::new(listen.ip(), listen.port().checked_add(more)?)));
+        let free = beside.into_iter().find(|address| TcpListener::bind(address).is_ok())?;
+        Some(Self { listen, by: file.parent()?.to_owned(), free })
+    }
+}
+
+impl Display for Taken {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { listen, by, free } = self;
+        let by = place(by);
+        write!(
+            f,
+            "`svc-guard config set listen {free}` gives it an address of its own: the guard of {by} listens on {listen}"
+        )
+    }
+}
+
 /// The commands that come next, in order.
 fn next(home: &Home, config: &Config) -> String {
     let mode = config.mode;
@@ -84,9 +119,14 @@ fn next(home: &Home, config: &Config) -> String {
             config.account
         ));
     }
-    steps.push(format!("`{}` starts the service", start::command(home, config)));
     let unknown = || format!("its base URL ({CHOSEN}; {})", way_to_a_port(config.listen));
-    let url = base_url(config.listen).map_or_else(unknown, |url| format!("{url} as its base URL"));
+    let mut url = base_url(config.listen).map_or_else(unknown, |url| format!("{url} as its base URL"));
+    // What another guard answers at is no bot's way to this one.
+    if let Some(taken) = Taken::of(home, config.listen) {
+        url = format!("{} as its base URL", local_url(taken.free));
+        steps.push(taken.to_string());
+    }
+    steps.push(format!("`{}` starts the service", start::command(home, config)));
     steps.push(format!("give the bot {url} and the client key as its key"));
     let mut text = String::new();
     for (number, step) in (1..).zip(steps) {

@@ -49,6 +49,9 @@ impl EventFormatter {
         if self.is_killed {
             line.push_str(", and the kill switch is pulled");
         }
+        if risk.state == "stopped" {
+            line.push_str(", until `svc-guard journal-resume` clears it while the service is stopped");
+        }
         for discrepancy in &risk.discrepancies {
             line.push_str(&format!("; {discrepancy}"));
         }
@@ -175,7 +178,14 @@ mod tests {
         let risk = |state: &str| json!({"kind": "risk", "state": state, "equity": "1"}).to_string();
         assert_eq!(formatter.format(&risk("active")).unwrap().0, Level::Info);
         assert_eq!(formatter.format(&risk("active")), None);
-        assert_eq!(formatter.format(&risk("stopped")), Some((Level::Warning, "risk state: stopped".to_owned())));
+        assert_eq!(
+            formatter.format(&risk("stopped")),
+            Some((
+                Level::Warning,
+                "risk state: stopped, until `svc-guard journal-resume` clears it while the service is stopped"
+                    .to_owned()
+            ))
+        );
         assert_eq!(formatter.format(&risk("active")).unwrap().1, "risk state: active");
     }
 
