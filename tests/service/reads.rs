@@ -228,3 +228,20 @@ fn reading_changes_nothing() {
     assert_eq!(stand.events(), before);
     assert!(stand.venue_saw().is_empty());
 }
+
+/// What the venue said is cancelled is no open order of the status, however long the next read takes.
+#[test]
+fn a_cancelled_order_is_not_shown_until_the_next_read() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let reply = stand.send(&resting());
+    let oid = reply["response"]["data"]["statuses"][0]["resting"]["oid"].clone();
+    let shows = || stand.status()["open_orders"].as_array().unwrap().iter().any(|order| order["oid"] == oid);
+    stand.without_feed();
+    let reads = || stand.venue.truth()["reads"]["frontendOpenOrders"].as_u64().unwrap();
+    let before = reads();
+    until("a read that shows it", || (reads() > before && shows()).then_some(()));
+    stand.without("frontendOpenOrders");
+    let reply = stand.send(&json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]}));
+    assert_eq!(reply["status"], "ok", "{reply}");
+    assert!(!shows(), "{}", stand.status()["open_orders"]);
+}

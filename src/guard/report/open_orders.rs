@@ -9,10 +9,7 @@ use crate::venue::info as venue;
 use crate::venue::side::Side;
 
 pub(crate) fn open_orders(guard: &Guard) -> Vec<OpenOrder> {
-    let core = guard.view.orders.values().map(|order| describe(&order.order, owner(guard, order)));
-    // Accepted since the last read: whoever placed it looks for it here at once.
-    let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
-    let core = core.chain(placed.map(|order| describe(&order.order, owner(guard, order))));
+    let core = core(guard).map(|order| describe(&order.order, owner(guard, order)));
     let foreign = guard.view.foreign_orders.iter().map(|order| describe(order, "other"));
     let paper = guard.paper.resting_by_id().filter_map(|(oid, order)| {
         let coin = &guard.view.market(order.asset)?.coin;
@@ -23,11 +20,17 @@ pub(crate) fn open_orders(guard: &Guard) -> Vec<OpenOrder> {
 
 /// The owner of each open order.
 pub(crate) fn order_owners(guard: &Guard) -> Vec<&'static str> {
-    let core = guard.view.orders.values();
-    let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
     let foreign = guard.view.foreign_orders.iter().map(|_| "other");
     let paper = guard.paper.resting_by_id().map(|_| "bot");
-    core.chain(placed).map(|order| owner(guard, order)).chain(foreign).chain(paper).collect()
+    core(guard).map(|order| owner(guard, order)).chain(foreign).chain(paper).collect()
+}
+
+/// The orders of core perps, as the last read shows them and the answers since: whoever placed one looks for it here at once,
+/// and whoever cancelled one looks for it in vain.
+fn core(guard: &Guard) -> impl Iterator<Item = &Resting> {
+    let read = guard.view.orders.values().filter(|order| !guard.sent.is_told_gone(order.oid, order.cloid));
+    let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
+    read.chain(placed)
 }
 
 fn owner(guard: &Guard, order: &Resting) -> &'static str {
