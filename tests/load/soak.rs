@@ -143,7 +143,8 @@ pub(crate) fn print(program: &Path, folder: &Path, minutes: u64, seed: u64) -> R
             if let Some(look) = &last {
                 hold_to_before(look, &truth, &mut counts);
             }
-            compare(&pair, &truth, &mut counts)?;
+            let was_read = [now[0] != seen[0], now[1] != seen[1]];
+            compare(&pair, &truth, was_read, &mut counts)?;
             seen = now;
         }
         last = Some(look(&pair, &truth, last)?);
@@ -271,9 +272,12 @@ fn hold_to_before(look: &Look, truth: &Value, counts: &mut Counts) {
     }
 }
 
-/// Holds the guard's picture against the venue's as it was at a read, until both are the same and all is covered.
-fn compare(pair: &Pair, truth: &Value, counts: &mut Counts) -> Result<(), String> {
+/// Holds the guard's picture against the venue's as it was at a read, until both are the same and all is covered: of the
+/// positions where the account was read, and of the orders where they were. What a read of the others cannot tell may be on its way.
+fn compare(pair: &Pair, truth: &Value, [account, orders]: [bool; 2], counts: &mut Counts) -> Result<(), String> {
     let (venue, begun) = (of_venue(truth), Instant::now());
+    let is_same =
+        |guard: &Picture| (!account || guard.positions == venue.positions) && (!orders || guard.orders == venue.orders);
     let status = || get(&format!("{}/guard/status", pair.guard.url));
     let mut shown = status()?;
     let compared = if is_audited(&shown) { &mut counts.audits } else { &mut counts.polls };
@@ -285,7 +289,7 @@ fn compare(pair: &Pair, truth: &Value, counts: &mut Counts) -> Result<(), String
             compared.moved += 1;
             return Ok(());
         }
-        if guard == venue && is_covered(&now) {
+        if is_same(&guard) && (!account || is_covered(&now)) {
             *(if is_first { &mut compared.at_once } else { &mut compared.soon }) += 1;
             compared.slowest = compared.slowest.max(if is_first { Duration::ZERO } else { begun.elapsed() });
             return Ok(());
