@@ -298,6 +298,8 @@ pub struct VenueStatus {
     pub url: String,
     /// How old the account is that is shown here.
     pub account_age_ms: Option<u64>,
+    /// How old the open orders are that are shown here; none where they were not read since the start.
+    pub orders_age_ms: Option<u64>,
     /// How old the prices are.
     pub prices_age_ms: Option<u64>,
     /// The request budget of a minute.

@@ -249,6 +249,7 @@ STATUS = {
     "venue": record(
         url=is_text,
         account_age_ms=or_null(is_int),
+        orders_age_ms=or_null(is_int),
         prices_age_ms=or_null(is_int),
         weight_per_minute=is_int,
         weight_used=is_int,

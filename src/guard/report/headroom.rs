@@ -18,6 +18,8 @@ pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<H
     let figures = equity.and_then(|equity| guard.risk.figures(equity, &guard.config));
     let lost = figures.map(|figures| (-figures.day_pnl).max(Decimal::ZERO));
     let known = |amount: Decimal| base.map(|_| amount);
+    // Orders that were never read may rest all the same: what counts them is not known then, and not zero.
+    let with_orders = |amount: Decimal| known(amount).filter(|_| guard.view.orders_known_ms().is_some());
     let worst_loss = exposure.worst_market(|figures| figures.loss);
     let largest = exposure.worst_market(|figures| figures.notional);
     let highest = guard.view.account.iter().flat_map(|account| &account.positions);
@@ -35,21 +37,20 @@ pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<H
         used,
         limit,
     };
-    let count = |count: usize| known(Decimal::from(count));
     vec![
         row("daily_loss", "usdc", None, lost, figures.map(|figures| figures.daily_loss_limit)),
         row("drawdown", "usdc", None, figures.map(|figures| figures.drawdown), figures.map(|f| f.drawdown_limit)),
-        row("open_risk", "usdc", None, known(exposure.totals().loss), limit(rules.open_risk)),
-        row("loss_per_trade", "usdc", coin(worst_loss), known(amount(worst_loss)), limit(rules.loss_per_trade)),
-        row("exposure", "usdc", None, known(exposure.totals().notional), limit(rules.exposure)),
-        row("position", "usdc", coin(largest), known(amount(largest)), limit(rules.position)),
+        row("open_risk", "usdc", None, with_orders(exposure.totals().loss), limit(rules.open_risk)),
+        row("loss_per_trade", "usdc", coin(worst_loss), with_orders(amount(worst_loss)), limit(rules.loss_per_trade)),
+        row("exposure", "usdc", None, with_orders(exposure.totals().notional), limit(rules.exposure)),
+        row("position", "usdc", coin(largest), with_orders(amount(largest)), limit(rules.position)),
         row("leverage", "times", coin(highest), known(amount(highest)), Some(rules.leverage.into())),
-        row("open_orders", "orders", None, count(open_entries(guard)), Some(rules.open_orders.into())),
+        row("open_orders", "orders", None, with_orders(open_entries(guard).into()), Some(rules.open_orders.into())),
         row(
             "orders_per_minute",
             "orders",
             None,
-            count(entries_in_last_minute(guard, now_ms)),
+            known(entries_in_last_minute(guard, now_ms).into()),
             Some(rules.orders_per_minute.into()),
         ),
     ]

@@ -10,7 +10,7 @@ use crate::guard::report::feed;
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::unconfirmed_loss::MAX_DOUBT_MS;
-use crate::guard::state::standing_stops::bare_size;
+use crate::guard::state::standing_stops::{bare_size, too_far};
 use crate::guard::state::view::AccountView;
 use crate::record::error_body::Health;
 use crate::record::status::Alert;
@@ -148,15 +148,18 @@ fn ledger_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
     (now_ms > since_ms).then(|| Alert { code, about: Some(name.to_owned()), text, since_ms: Some(since_ms) })
 }
 
-/// What is held is covered and can be closed, but what the account is worth is not known.
+/// What the account is worth is not known.
 const MODE_UNREAD: &str = "the account's mode could not be read since the start, and so its equity is not known: entries are \
-     vetoed and no loss is measured; positions are covered, exits and the kill switch work";
+     vetoed and no loss is measured";
 
 /// The account's mode is one whose equity cannot be valued, or is not known.
 fn unvalued(guard: &Guard) -> Option<(String, u64)> {
     let (mode, since_ms) = guard.risk.unvalued.as_ref()?;
     let text = if guard.risk.is_mode_unread {
-        MODE_UNREAD.to_owned()
+        // Before account and open orders are read nothing is covered, and nothing that could be closed is known.
+        let is_read = guard.is_account_known() && guard.view.orders_known_ms().is_some();
+        let rest = if is_read { "; positions are covered, exits and the kill switch work" } else { "" };
+        format!("{MODE_UNREAD}{rest}")
     } else {
         format!(
             "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
@@ -179,7 +182,11 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String
                 let why = guard.watch.retry(*asset).and_then(|retry| retry.failed_stop().or(retry.failed_close()));
                 let why = why
                     .map_or_else(String::new, |why| format!(": {why}; close it at the venue's own page if it lasts"));
-                format!("{bare} of the position in {coin} has no stop{why}")
+                // Whoever looks at the venue finds that one, and would not believe the rest.
+                let far = too_far(guard, *asset).map_or_else(String::new, |px| {
+                    format!(" that counts (the one at {} stands too far off)", to_wire(px))
+                });
+                format!("{bare} of the position in {coin} has no stop{far}{why}")
             }
             Some(unread) => format!("whether {bare} of the position in {coin} has a stop is not known: {unread}"),
         };

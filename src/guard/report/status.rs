@@ -42,6 +42,7 @@ impl Guard {
             venue: VenueStatus {
                 url: config.venue_url.clone(),
                 account_age_ms: age(self.view.account.as_ref().map(|account| account.shown_ms())),
+                orders_age_ms: age(self.view.orders_known_ms()),
                 prices_age_ms: age(self.view.mids_ms),
                 weight_per_minute: weight.0,
                 weight_used: weight.1,

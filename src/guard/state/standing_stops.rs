@@ -152,6 +152,13 @@ pub(crate) fn sure_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
     sure.collect()
 }
 
+/// The nearest stop that the venue has for a market's position and that stands beyond its line, where it covers none of it.
+pub(crate) fn too_far(guard: &Guard, asset: u32) -> Option<Decimal> {
+    let line = guard.lines.get(asset)?;
+    let live = live_for(guard, asset, line.side).into_iter().map(|(px, _)| px);
+    line.side.nearest(live.filter(|px| !line.counts(*px)))
+}
+
 /// How much of a market's position the stops that the venue has leave without cover.
 pub(crate) fn bare_size(guard: &Guard, asset: u32) -> Decimal {
     let Some(line) = guard.lines.get(asset) else { return guard.view.position(asset).abs() };

@@ -154,6 +154,20 @@ fn a_position_whose_stops_cannot_be_read_is_not_said_to_have_none() {
     assert!(text(&desk, "uncovered").ends_with("is not known: the open orders were not read since the start"));
 }
 
+/// Nor is it said while one stands there that does not count: whoever looks at the venue sees it.
+#[test]
+fn a_stop_that_stands_beyond_the_line_is_named_beside_the_position_without_one() {
+    let mut desk = Desk::live();
+    desk.show(vec![open_stop("ETH", "A", "1800", "1", 7)]);
+    for _ in 0..7 {
+        desk.now += 1_000;
+        desk.read_mids(desk.now);
+        desk.hold("ETH", dec!(1));
+    }
+    let wanted = "1 of the position in ETH has no stop that counts (the one at 1800 stands too far off)";
+    assert_eq!(text(&desk, "uncovered"), wanted);
+}
+
 /// Nor without the venue's words on it, where it has said any.
 #[test]
 fn a_position_whose_stop_the_venue_refuses_is_told_of_with_its_words() {

@@ -32,6 +32,25 @@ fn nothing_is_claimed_before_the_account_is_read() {
     }
 }
 
+/// What rests and was never read counts against these: it is not known, and not zero.
+#[test]
+fn what_counts_orders_is_not_known_before_they_are_read() {
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    desk.hold("ETH", dec!(1));
+    for rule in ["open_risk", "loss_per_trade", "exposure", "position", "open_orders"] {
+        assert_eq!(usage(&desk, rule).1, Value::Null, "{rule}");
+    }
+    for (rule, used) in [("daily_loss", "0"), ("leverage", "5"), ("orders_per_minute", "0")] {
+        assert_eq!(usage(&desk, rule).1, json!(used), "{rule}");
+    }
+    let venue = |desk: &Desk| desk.guard.status_json(desk.now, (0, 0))["venue"].clone();
+    assert_eq!(venue(&desk)["orders_age_ms"], Value::Null);
+    desk.read_orders(desk.now);
+    desk.now += 300;
+    assert_eq!(venue(&desk)["orders_age_ms"], json!(300));
+    assert_eq!(usage(&desk, "open_orders").1, json!("0"));
+}
+
 #[test]
 fn money_and_the_market_that_is_nearest() {
     let mut desk = Desk::live();

@@ -66,6 +66,18 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     desk.order(buy(ETH, "2000", "0.01")).resized();
 }
 
+/// That all is covered is not said while nobody knows what is held, or what rests.
+#[test]
+fn what_is_covered_is_not_told_before_it_was_read() {
+    let told = |desk: &Desk| desk.guard.problems(desk.now).iter().find(|text| text.contains("mode could not")).cloned();
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    desk.step(Input::ModeUnread);
+    assert!(told(&desk).unwrap().ends_with("vetoed and no loss is measured"));
+    desk.read_account(desk.now);
+    assert!(told(&desk).unwrap().ends_with("vetoed and no loss is measured"));
+    assert!(told(&unread()).unwrap().ends_with("; positions are covered, exits and the kill switch work"));
+}
+
 /// The life before this one read an equity today: what is held has lost that much, wherever the rest is kept.
 #[test]
 fn what_is_held_halts_by_what_the_last_life_read_though_the_mode_never_comes() {
