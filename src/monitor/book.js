@@ -2,7 +2,7 @@
 
 import { byId, put } from "./dom.js";
 import { beside } from "./feed.js";
-import { isUnknown, money, table } from "./panels.js";
+import { isTold, isUnknown, money, table } from "./panels.js";
 import { clip, span, stamp, toneOf, usd } from "./text.js";
 
 const DAY_MS = 86_400_000;
@@ -48,12 +48,16 @@ export class Book {
   }
 
   /** Reads it where that is due: by time, by what was booked, and with each new day. */
-  async read({ at_ms: nowMs, mode, venue }) {
+  async read(status) {
+    const { at_ms: nowMs, mode, venue } = status;
     const [day, begun] = [dayOf(nowMs), performance.now()];
+    // What the guard could not read may have been booked: it is not none.
+    const isRead = venue.account_age_ms !== null && !isTold(status, "book_differs");
+    if (isRead !== this.isRead) this.dueAt = 0;
+    this.isRead = isRead;
     if (day === this.day && (begun < this.dueAt || begun < this.soonestAt)) return;
     const { kept } = this;
     this.isOnPaper = mode === "paper";
-    this.isRead = venue.account_age_ms !== null;
     if (this.day !== null && day !== this.day) this.show(day);
     [this.day, this.dueAt, this.soonestAt] = [day, begun + EVERY_MS, begun + BOOKED_MS];
     let isFailed = false;
@@ -80,7 +84,8 @@ export class Book {
     const all = of(...SPANS.at(-1));
     // On paper there is no book; elsewhere it begins with what is booked first.
     const isBegun = this.isOnPaper || all?.recorded_from !== null;
-    table("book", COLUMNS, [{ name: "", rows: SPANS.map(([name, back]) => ({ name, isBegun, report: isBegun || this.isRead ? of(name, back) : undefined })) }], ({ name }) => name);
+    this.isKnown = isBegun || this.isRead;
+    table("book", COLUMNS, [{ name: "", rows: SPANS.map(([name, back]) => ({ name, isBegun, report: this.isKnown ? of(name, back) : undefined })) }], ({ name }) => name);
     put("n-book", "UTC days");
     put("no-book", remarks(all, isBegun || !this.isRead));
     byId("no-book").hidden = false;
@@ -90,7 +95,7 @@ export class Book {
   /** How old the oldest of it is. */
   tick() {
     const read = [...this.kept.values()].map(({ at }) => at);
-    const age = read.length > 0 ? `read ${span(performance.now() - Math.min(...read))} ago` : "";
+    const age = read.length > 0 && this.isKnown ? `read ${span(performance.now() - Math.min(...read))} ago` : "";
     put("book-age", this.isFailed ? `▲ The book could not be read just now${age ? `: ${age}` : ""}` : age.replace("read", "Read"));
   }
 }

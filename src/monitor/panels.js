@@ -3,6 +3,9 @@
 import { COMMAND, byId, keep, make, put, set, terms } from "./dom.js";
 import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, toneOf, usd, words } from "./text.js";
 
+/** Whether an alert has one of these codes. */
+export const isTold = ({ alerts }, ...codes) => alerts.some(({ code }) => codes.includes(code));
+
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
   set(box, { class: tone });
@@ -40,25 +43,27 @@ function command(status, words, isConfirmed = false) {
 const inContainer = (status) => homeOf(status) === "/var/lib/svc-guard" ? " (of a container: in one with its volume, without sudo)" : "";
 
 export function tiles(status, problems) {
-  const { risk, killed, venue, alerts } = status;
+  const { risk, killed, venue } = status;
   const isEnded = killed !== null || risk.state !== "active";
-  const toKill = command(status, "kill --reason TEXT");
-  tile("t-kill", killed === null ? (isEnded ? "idle" : "ok") : "bad", killed === null ? "● Not pulled" : "■ PULLED", killed === null ? toKill : clip(killed, 90));
+  if (killed === null) tile("t-kill", isEnded ? "idle" : "ok", "● Not pulled", command(status, "kill --reason TEXT"));
+  else tile("t-kill", "bad", "■ PULLED", clip(killed, 90));
   const [state, tone] = STATES[risk.state] ?? [words(risk.state), "bad"];
   // Green beside a pulled switch or a halt, or before the account was read, would say that all is in order.
   tile("t-risk", tone === "ok" && (isEnded || venue.account_age_ms === null) ? "idle" : tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
-  const [problem, ...more] = problems;
+  // The alerts have the commands as such.
+  const [problem, ...more] = problems.map((text) => clip(text).replaceAll("\x60", ""));
   if (problem === undefined) tile("t-health", isEnded ? "idle" : "ok", "● Healthy", `account ${span(venue.account_age_ms)}, prices ${span(venue.prices_age_ms)} old`);
   // The alerts have the whole of it.
-  else tile("t-health", "bad", "▲ Unwell", clip(problem, 90) + (more.length > 0 ? `, and ${more.length} more` : ""), clip(problems.join("; ")));
+  else tile("t-health", "bad", "▲ Unwell", clip(problem, 90) + (more.length > 0 ? `, and ${more.length} more` : ""), clip([problem, ...more].join("; ")));
   tile("t-equity", "idle", usd(status.equity), `peak ${usd(risk.peak_equity)}`, status.equity);
-  const near = (code) => (alerts.some((alert) => alert.code === code) ? "warn" : "idle");
   const limit = (text, amount) => (amount === null ? "not known yet" : `${text}${usd(amount)}`);
-  const level = (code, used, most) => (ratio(used) >= (ratio(most) ?? Infinity) ? "bad" : near(code));
+  const level = (code, used, most) => (ratio(used) >= (ratio(most) ?? Infinity) ? "bad" : isTold(status, code) ? "warn" : "idle");
   tile("t-day", level("daily_loss_near", minus("0", risk.day_pnl), risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
   tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
-  const isStale = alerts.some(({ code }) => /^(account|price)_stale$/.test(code));
-  set(document.body, { "data-stale": isStale ? "" : null });
+  // The account's own figures are as fresh as ever while the open orders alone are not read.
+  const isOld = isTold(status, "account_stale", "price_stale");
+  const isStale = isOld || isTold(status, "orders_stale");
+  set(document.body, { "data-stale": isStale ? "" : null, "data-old": isOld ? "" : null });
 }
 
 /** While the guard is lost nobody can say how it is, and nothing counts down. */
@@ -70,32 +75,33 @@ export function unknown() {
 
 /** Whether everything is closed, as it was read last. */
 function closed({ mode, positions: held, open_orders: resting, venue, closing }) {
-  const left = `${many(held.length, "position")}, ${many(resting.length, "order")}`;
-  if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
-  const age = `read ${span(venue.account_age_ms)} ago`;
+  const { account_age_ms: heldAge, orders_age_ms: restingAge } = venue;
+  const left = `${many(held.length, "position")}, ${restingAge === null ? "orders not read" : many(resting.length, "order")}`;
+  if (heldAge === null) return ["What is held is not known: the account was never read.", ""];
+  const age = `read ${span(Math.max(heldAge, restingAge))} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
   const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
   if (held.length + resting.length > 0) return [`Closing: ${left} left.${hindered}`, age];
   const { flat, twaps } = closing ?? {};
   if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
-  return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat: ${left} when last read${twaps === null ? ", TWAP orders not read" : ""}.`, age];
+  return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat, when last read: ${left}${twaps === null ? ", TWAP orders not read" : ""}.`, age];
 }
 
 const DAY_MS = 86_400_000;
 
 /** What a person must know before anything else, with the way out. What counts down is no news to who listens. */
 export function notices(status) {
-  const { killed, kill_file: file, risk, at_ms: nowMs, mode, alerts: told } = status;
+  const { killed, kill_file: file, risk, at_ms: nowMs, mode } = status;
   const list = [];
   const [state, age] = closed(status);
   if (killed !== null) {
     list.push(["kill", `■ Kill switch pulled: ${clip(killed, 200)}. Nothing is opened until a person removes ${clip(file, 200)} and restarts the guard.`]);
   }
   const { loss, drawdown, limit, limit_pct: percentage } = risk.details ?? {};
-  const figures = limit === undefined ? "" : ` Loss ${usd(loss ?? drawdown)}, limit ${usd(limit)} (${clip(percentage, 10)}%).`;
+  const figures = limit === undefined ? "" : ` Loss ${usd(loss ?? drawdown)} when it stopped, limit ${usd(limit)} (${clip(percentage, 10)}%).`;
   if (risk.state === "halted_for_day") {
     // The day is the venue's: a clock that differs from its own cannot count to its end.
-    const leftMs = told.some(({ code }) => code === "clock_off") ? NaN : Date.parse(`${risk.day}T00:00:00Z`) + DAY_MS - nowMs;
+    const leftMs = isTold(status, "clock_off") ? NaN : Date.parse(`${risk.day}T00:00:00Z`) + DAY_MS - nowMs;
     const rest = leftMs > 0 ? [`${killed === null ? "entries" : "over"} in ${span(leftMs)}`] : [];
     list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures}`, ...rest]);
   } else if (risk.state !== "active") {
@@ -139,12 +145,11 @@ const RULES = {
 };
 const UNITS = { usdc: usd, times: (text) => `${figure(text)}×`, orders: figure };
 
+/** The positions that a rule of losses at stops is about; of another rule none. */
+const lostBy = ({ rule, coin }, held) => held.filter((one) => rule === "open_risk" || (rule === "loss_per_trade" && one.coin === coin));
+
 /** What is lost from the entry, with what may be opened yet: the rest is profit given back. */
-function fromEntry({ rule, coin, used }, held) {
-  if (rule !== "loss_per_trade" && rule !== "open_risk") return null;
-  const about = held.filter((one) => rule === "open_risk" || one.coin === coin);
-  return minus(used, plus(about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl))));
-}
+const fromEntry = (used, about) => minus(used, plus(about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl))));
 
 export function headroom({ headroom: rows, positions: held }) {
   const create = () => make("li", {}, make("p", {}, make("span", { class: "rule" }), make("span", { class: "use num" })),
@@ -157,13 +162,14 @@ export function headroom({ headroom: rows, positions: held }) {
     const [part, whole] = [ratio(used), ratio(limit)];
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
     // A setting at its limit is nothing that fills up; over it, it is.
-    const own = share >= 60 ? fromEntry(entry, held) : null;
+    const about = lostBy(entry, held);
+    const own = share >= 60 && about.length > 0 ? fromEntry(used, about) : null;
     const levelOf = (share) => unit === "times" && part <= whole ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
     const level = levelOf(own === null ? share : (100 * ratio(own)) / whole);
     const isProfit = level !== levelOf(share);
     const word = (isProfit ? ` · ${usd(own)} from entry · the rest is profit` : "") + ({ full: " · ■ reached", near: " · ▲ near" }[level] ?? "");
     put(line.children[0], name);
-    put(line.children[1], share !== null ? `${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
+    put(line.children[1], share !== null ? `${about.every(isFull) ? "" : "≥ "}${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });
     set(bar, { "aria-label": name, "aria-valuenow": Math.floor(share), "aria-valuetext": line.children[1].textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;
@@ -233,9 +239,10 @@ function foot(whole, columns, total) {
 }
 
 function cover(row) {
-  const { size, covered_size: covered, none } = row;
-  if (isFull(row)) return ["● full", "Stops cover all of it", "ok"];
-  if (covered === "0") return [`▲ ${none}`, "No stop is known to cover it", "bad"];
+  const { size, covered_size: covered, none, ordersAge } = row;
+  if (isBound(row)) return ["● full", "Stops cover all of it", "ok"];
+  if (isFull(row) && ordersAge !== null) return ["▲ full when last read", "The open orders are not read now", "warn"];
+  if (covered === "0" || isFull(row)) return [`▲ ${none}`, "No stop is known to cover it", "bad"];
   return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of it", "warn"];
 }
 
@@ -256,9 +263,10 @@ function result({ unrealized_pnl: pnl, value, side }) {
 }
 
 const isFull = ({ size, covered_size: covered }) => covered === size;
+const isBound = (row) => isFull(row) && row.none === "none";
 
-/** What stops do not cover, nothing bounds. */
-const risked = (risk, isBound) => isBound ? money(risk) : [`≥ ${usd(risk)}`, `${risk}; stops do not cover all of it: more may be lost`, "warn"];
+/** What stops are not known to cover, nothing bounds. */
+const risked = (risk, isBound) => isBound ? money(risk) : [`≥ ${usd(risk)}`, `${risk}; stops are not known to cover all of it: more may be lost`, "warn"];
 
 const POSITIONS = [
   ["Market", "", ({ coin }) => clip(coin, 40)],
@@ -270,7 +278,7 @@ const POSITIONS = [
   ["Mark", "num", ({ mark_px: px }) => figure(px)],
   ["Value", "num", ({ value }) => money(value)],
   ["Result", "num", result],
-  ["Risk", "num", (row) => risked(row.risk, isFull(row))],
+  ["Risk", "num", (row) => risked(row.risk, isBound(row))],
   ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark, like), px]],
   ["Leverage", "num", ({ leverage, margin_mode: mode }) => `${clip(leverage, 10)}× ${clip(mode, 20)}`],
   ["Funding", "num", ({ funding }) => known(funding, (text) => money(text, true))],
@@ -282,17 +290,17 @@ function total(rows) {
   const sum = (field) => plus(rows.map((row) => row[field]));
   const pnl = sum("unrealized_pnl");
   const funding = rows.some((row) => isUnknown(row.funding)) ? null : sum("funding");
-  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, toneOf(pnl)], Risk: risked(sum("risk"), rows.every(isFull)), Funding: known(funding, (text) => money(text, true)) };
+  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, toneOf(pnl)], Risk: risked(sum("risk"), rows.every(isBound)), Funding: known(funding, (text) => money(text, true)) };
 }
 
 /** What was never read is not none. */
 const nothing = (status, code, none) =>
-  status.venue.account_age_ms === null || status.alerts.some((alert) => alert.code === code) ? "Not read" : none;
+  status.venue.account_age_ms === null || isTold(status, code) ? "Not read" : none;
 
 export function positions(status) {
   // While the open orders are not read, nobody can say that there is no stop.
   const none = nothing(status, "orders_stale", "none");
-  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms, none }));
+  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms, none, ordersAge: status.venue.orders_age_ms }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
   put("no-positions", nothing(status, "account_stale", "No positions"));
 }

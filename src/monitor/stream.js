@@ -8,6 +8,8 @@ const MOST_CHANGES = 8;
 /** The markets of the newest events that send something, for those that tell what became of it. */
 const MARKETS = new Map();
 const MOST_MARKETS = 4 * MOST_ROWS;
+/** The events of the guard's own questions whether an action was taken. A refusal of one answers it: none has a row. */
+const PROBES = new Set();
 
 const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "bad"] };
 
@@ -15,9 +17,13 @@ const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "
 const TELL = {
   started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${short(clip(event.account))}`],
   stopped: (event) => ["■", "warn", `The guard stopped: ${clip(event.reason)}`],
-  sent: (event) => event.ok === false
-    ? ["✕", "bad", `The venue did not take ${sent(event, event.decision)}: ${refusal(event.reply)}`]
-    : null,
+  sent: (event) => {
+    if (event.ok !== false || PROBES.has(event.decision)) return null;
+    const [what, why] = [sent(event, event.decision), refusal(event.reply)];
+    // The venue's own answers have a status. Whatever has none may have been taken all the same.
+    if (event.reply?.status === undefined) return ["?", "warn", `No answer to ${what}: ${why}. What became of it is asked for`];
+    return ["✕", "bad", `The venue did not take ${what}: ${why}`];
+  },
   intent: () => null,
   done: () => null,
   recovered: (event) => [
@@ -64,10 +70,11 @@ function refusal(reply) {
 
 const sent = ({ index }, seq) => `action ${clip(index)} of event ${clip(seq)}${MARKETS.get(seq) ?? ""}`;
 
-function noteMarkets({ seq, of, coins }) {
+function noteMarkets({ seq, of, coins, action }) {
+  if (action?.type === "noop") PROBES.add(seq);
   const names = texts(coins).join(", ");
   MARKETS.set(seq, names ? ` in ${clip(names, 80)}` : MARKETS.get(of));
-  if (MARKETS.size > MOST_MARKETS) MARKETS.clear();
+  for (const known of [MARKETS, PROBES]) if (known.size > MOST_MARKETS) known.clear();
 }
 
 const texts = (list) => (Array.isArray(list) ? list : []).map((text) => clip(text));

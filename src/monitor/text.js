@@ -52,12 +52,15 @@ function sum(amounts) {
   return show(units, places, false).replaceAll(",", "").replace("−", "-");
 }
 
-/** A price with no more places than another one of its market has. */
+/** A price with as many places as another one of its market has, or as five digits need; never rounded onto that one. */
 export function like(text, other) {
   const [amount, model] = [parse(text), parse(other)];
-  if (!amount || !model || amount.places <= model.places) return figure(text);
-  const step = 10n ** BigInt(amount.places - model.places);
-  return show((amount.units + step / 2n) / step, model.places, false);
+  if (!amount || !model) return figure(text);
+  const places = Math.max(model.places, amount.places + 5 - String(amount.units).length);
+  if (amount.places <= places) return figure(text);
+  const step = 10n ** BigInt(amount.places - places);
+  const units = (amount.units + step / 2n) / step;
+  return units === model.units * 10n ** BigInt(places - model.places) ? figure(text) : show(units, places, false);
 }
 
 /** A part of a whole in percent; null where either is not known. */

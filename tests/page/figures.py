@@ -16,9 +16,11 @@ def figure(text):
 
 
 def away(px, mark, is_exact=False):
-    """A price and how far the mark is from it, as a table has them; one that is not exact is as fine as the mark."""
+    """A price and how far the mark is from it, as a table has them; one that is not exact is as fine as the mark, or has five digits."""
     if px is None:
         return "–"
-    mark_places = len(mark.partition(".")[2])
-    rounded = str(round(Decimal(px), mark_places)) if not is_exact and len(px.partition(".")[2]) > mark_places else px
+    exact = Decimal(px)
+    places = max(len(mark.partition(".")[2]), 4 - exact.adjusted())
+    rounded = str(round(exact, places)) if not is_exact and len(px.partition(".")[2]) > places else px
+    rounded = px if Decimal(rounded) == Decimal(mark) else rounded
     return f"{figure(rounded)} · {abs(Decimal(mark) - Decimal(px)) * 100 / Decimal(mark):.1f}%"

@@ -34,7 +34,7 @@ def test_a_kill_beside_a_daily_stop_names_no_hour_at_which_entries_come_back(sta
     kill, halt = (monitor.page.locator("#notices p").nth(place) for place in (0, 1))
     # What is left is told once, by the first.
     expect(kill).to_contain_text("and restarts the guard. Closing: 1 position, 1 order left. (read ")
-    expect(halt).to_contain_text("Loss 520.00, limit 500.00 (5%). (over in ")
+    expect(halt).to_contain_text("Loss 520.00 when it stopped, limit 500.00 (5%). (over in ")
     expect(monitor.page.locator("#notices")).not_to_contain_text("entries in")
     expect(halt).not_to_contain_text("Closing")
 

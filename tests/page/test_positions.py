@@ -87,7 +87,7 @@ def test_what_no_stop_bounds_is_no_risk_that_is_known(busy, monitor_of):
         covered["ETH"] = part
         expect(cell).to_have_text("≥ 25.00")
         expect(cell).to_have_attribute("data-tone", "warn")
-        expect(cell).to_have_attribute("title", "25; stops do not cover all of it: more may be lost")
+        expect(cell).to_have_attribute("title", "25; stops are not known to cover all of it: more may be lost")
         expect(whole).to_have_text("≥ 50.00")
         assert risks()["BTC"] == "25.00"
     covered.clear()

@@ -67,7 +67,7 @@ def test_cover_that_cannot_be_read_is_not_said_to_be_none(stand_of, monitor_of):
 
         page.route("**/guard/status", handle)
 
-    monitor = monitor_of(stand, before=before)
+    monitor = monitor_of(stand, before=before, shows="▲ Live, data stale")
     cover = monitor.page.locator("#positions td[data-name=Cover]").first
     expect(cover).to_have_text("▲ Not read")
     unread.clear()
