@@ -81,7 +81,7 @@ function closed({ mode, positions: held, open_orders: resting, venue, closing })
   const age = `read ${span(Math.max(heldAge, restingAge))} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
   const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
-  if (held.length + resting.length > 0) return [`Closing: ${left} left.${hindered}`, age];
+  if (held.length + resting.length > 0) return [`Closing: ${left}${restingAge === null ? "" : " left"}.${hindered}`, age];
   const { flat, twaps } = closing ?? {};
   if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
   return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat, when last read: ${left}${twaps === null ? ", TWAP orders not read" : ""}.`, age];
@@ -151,7 +151,9 @@ const lostBy = ({ rule, coin }, held) => held.filter((one) => rule === "open_ris
 /** What is lost from the entry, with what may be opened yet: the rest is profit given back. */
 const fromEntry = (used, about) => minus(used, plus(about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl))));
 
-export function headroom({ headroom: rows, positions: held }) {
+export function headroom(status) {
+  const { headroom: rows, positions: held } = status;
+  const isUnread = isTold(status, "orders_stale");
   const create = () => make("li", {}, make("p", {}, make("span", { class: "rule" }), make("span", { class: "use num" })),
     make("div", { role: "meter", "aria-valuemin": 0, "aria-valuemax": 100 }, make("div")));
   keep(byId("headroom"), rows, ({ rule }) => rule, create, (row, entry) => {
@@ -169,7 +171,7 @@ export function headroom({ headroom: rows, positions: held }) {
     const isProfit = level !== levelOf(share);
     const word = (isProfit ? ` · ${usd(own)} from entry · the rest is profit` : "") + ({ full: " · ■ reached", near: " · ▲ near" }[level] ?? "");
     put(line.children[0], name);
-    put(line.children[1], share !== null ? `${about.every(isFull) ? "" : "≥ "}${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
+    put(line.children[1], share !== null ? `${about.every((one) => isFull(one) && !isUnread) ? "" : "≥ "}${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });
     set(bar, { "aria-label": name, "aria-valuenow": Math.floor(share), "aria-valuetext": line.children[1].textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;

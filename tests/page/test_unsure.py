@@ -77,6 +77,7 @@ def test_open_orders_that_are_not_read_any_more_are_not_fresh(stand_of, monitor_
     expect(monitor.page.locator("#h-orders .staletag")).to_be_visible()
     expect(cover).to_have_text("▲ full when last read")
     expect(risk).to_contain_text("≥ ")
+    expect(use(monitor, "Loss if every stop is hit")).to_contain_text("≥ ")
     assert stale_mark(monitor) == "none"
     svc_guard(stand.guard.home, "kill", "--reason", "orders hang")
     # What is left is as old as the older of its two reads.
