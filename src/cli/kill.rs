@@ -107,6 +107,17 @@ fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(),
     args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
 }
 
+/// What was not read yet since the service started, where nothing of it is known either.
+fn unread(status: &Status) -> Option<&'static str> {
+    let venue = &status.venue;
+    if venue.account_age_ms.is_none() {
+        return Some("what is held");
+    }
+    // A guard before this one tells no age of the orders, and a position that is closed says enough.
+    let is_told = status.closing.as_ref().is_some_and(|closing| closing.checked_ms.is_some());
+    (venue.orders_age_ms.is_none() && !is_told && left(status) == NOTHING).then_some("what rests")
+}
+
 /// When a guard saw that everything is closed, by reads since it was killed, and nothing has shown since.
 fn was_flat(status: &Status) -> Option<u64> {
     status.closing.as_ref().filter(|closing| closing.flat).and_then(|closing| closing.checked_ms)
@@ -115,8 +126,8 @@ fn was_flat(status: &Status) -> Option<u64> {
 /// Whether a killed guard's answer says what it closes, or by reads since the kill that there is nothing. One that shows
 /// nothing by older reads may not have seen a fill of just now.
 fn tells_what_is_left(watcher: &Watcher, status: &Status) -> bool {
-    let is_unread = status.mode == "paper" || status.venue.account_age_ms.is_none();
-    is_unread || left(status) != NOTHING || was_flat(status).is_some() || watcher.is_flat(status)
+    let is_said = status.mode == "paper" || unread(status).is_some();
+    is_said || left(status) != NOTHING || was_flat(status).is_some() || watcher.is_flat(status)
 }
 
 /// The answer of the guard to a kill, in words, with whose guard it is; where there is none, what is left.
@@ -135,8 +146,8 @@ fn told(home: &Home, watcher: &Watcher, heard: &Result<Status, String>, silent: 
         "the guard answers, and has not taken it in yet".to_owned()
     } else if status.mode == "paper" {
         format!("killed; paper mode sends nothing: {} stay", left(status))
-    } else if status.venue.account_age_ms.is_none() {
-        "killed; what is held was not read yet since the service started: it is closed once it is".to_owned()
+    } else if let Some(unread) = unread(status) {
+        format!("killed; {unread} was not read yet since the service started: it is closed once it is")
     } else if watcher.is_flat(status) {
         "killed; nothing is held and nothing rests".to_owned()
     } else if let Some(at_ms) = was_flat(status).filter(|_| left(status) == NOTHING) {
@@ -199,8 +210,8 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result
 /// That so much time was too little, in words. A guard that shows nothing may be flat: it only has not read that again yet.
 fn not_flat(status: &Status, seconds: u16) -> String {
     let left = left(status);
-    if status.venue.account_age_ms.is_none() {
-        return format!("after {seconds} s what is held was not read yet since the service started");
+    if let Some(unread) = unread(status) {
+        return format!("after {seconds} s {unread} was not read yet since the service started");
     }
     if left == NOTHING {
         return format!(
@@ -248,6 +259,8 @@ mod tests {
             7,
         );
         assert!(none.starts_with("after 7 s it is not sure yet") && !none.contains("not flat"), "{none}");
+        let orders = not_flat(&status(serde_json::json!({"venue": {"account_age_ms": 5}, "closing": {"twaps": 0}})), 7);
+        assert_eq!(orders, "after 7 s what rests was not read yet since the service started");
         let twap = not_flat(
             &status(
                 serde_json::json!({"venue": {"account_age_ms": 5}, "closing": {"flat": false, "checked_ms": 5, "twaps": 1}}),
