@@ -27,7 +27,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut named = |code: AlertCode, about: Option<String>, text: String, since_ms: Option<u64>| {
         alerts.push(Alert { code: code.as_str().into(), about, text, since_ms });
     };
-    for (coin, text, since_ms) in uncovered(guard, now_ms) {
+    for (coin, text, since_ms) in uncovered(guard, now_ms).chain(unshown(guard, now_ms)) {
         named(AlertCode::Uncovered, Some(coin), text, Some(since_ms));
     }
     for (about, text, since_ms) in discrepancies::told(guard) {
@@ -191,6 +191,25 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String
             Some(unread) => format!("whether {bare} of the position in {coin} has a stop is not known: {unread}"),
         };
         (coin, text, *since_ms)
+    })
+}
+
+/// Markets in which a fill was told that no read has shown for a while: far from the known price, so that nothing was made of it.
+fn unshown(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String, u64)> {
+    let doubted = guard.feed.doubted.iter().filter(move |(asset, doubted)| {
+        let is_larger = guard.position_told(**asset).abs() > guard.view.position(**asset).abs();
+        is_larger
+            && doubted.fill.is_some()
+            && guard.config.mode != Mode::Paper
+            && now_ms.saturating_sub(doubted.at_ms) > BARE_NOTICE_MS
+    });
+    doubted.map(|(asset, doubted)| {
+        let (coin, px) = (guard.view.coin(*asset), to_wire(doubted.price));
+        let text = format!(
+            "a fill in {coin} at {px} was told, far from the price that is known, and the account was not read since: what it opened has \
+             no stop; look at the venue's own page"
+        );
+        (coin, text, doubted.at_ms)
     })
 }
 

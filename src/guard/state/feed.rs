@@ -30,6 +30,18 @@ pub(crate) struct DoubtedPrice {
     /// When it was told, by the machine's clock and by the venue's.
     pub(crate) at_ms: u64,
     pub(crate) venue_ms: u64,
+    /// The fill that has this price, while nothing was made of it.
+    pub(crate) fill: Option<DoubtedFill>,
+}
+
+/// A fill of which only the price is in doubt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DoubtedFill {
+    pub(crate) oid: u64,
+    /// What was held before it.
+    pub(crate) held: Decimal,
+    /// Its time, by the venue.
+    pub(crate) time_ms: u64,
 }
 
 /// A socket that waits for reads.

@@ -35,10 +35,15 @@ impl Guard {
         })
     }
 
+    /// Whether something is not gone by before a read shows it: a fill or a price far from the known one, or a loss at a limit.
+    pub(in crate::guard) fn waits_for_account(&self) -> bool {
+        !self.feed.doubted.is_empty() || self.risk.is_in_doubt()
+    }
+
     /// An account older than this is stale.
     pub(in crate::guard) fn account_max_age_ms(&self) -> u64 {
         let is_agreed = self.view.account.as_ref().is_some_and(|account| account.agreed_ms > account.begun_ms);
-        let told_ms = if is_agreed { TOLD_MAX_AGE_MS } else { READ_MAX_AGE_MS };
+        let told_ms = if is_agreed && !self.waits_for_account() { TOLD_MAX_AGE_MS } else { READ_MAX_AGE_MS };
         max_age(self.config.account_max_age_ms, self.feed.tells_account().then_some(told_ms))
     }
 

@@ -10,6 +10,12 @@ const AGAIN_MS: u64 = 10_000;
 /// Between two reads where there is cause to look at once.
 const APART_MS: u64 = 5_000;
 
+/// Between an answer that shows none for the first time and the next: one alone is not believed.
+const SECOND_MS: u64 = 2_000;
+
+/// Answers that show none, one after another, by which none runs.
+const ENOUGH: u8 = 2;
+
 /// The TWAP orders of an account that must be flat.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TwapWatch {
@@ -18,6 +24,8 @@ pub(crate) struct TwapWatch {
     is_urgent: bool,
     /// How many ran at the last read that was answered.
     running: Option<usize>,
+    /// How many answers in a row have shown none.
+    none: u8,
     /// How many ran then in markets where no position can be closed.
     elsewhere: usize,
     /// Since when nobody can say whether one runs.
@@ -30,6 +38,7 @@ impl TwapWatch {
     /// Whether they should be read now; asked once a read.
     pub(crate) fn ask(&mut self, now_ms: u64) -> bool {
         let pause_ms = match self.running {
+            Some(0) if self.none < ENOUGH && self.unread_ms.is_none() => SECOND_MS,
             _ if self.is_urgent => APART_MS,
             Some(0) if self.unread_ms.is_none() => EVERY_MS,
             _ => AGAIN_MS,
@@ -52,6 +61,7 @@ impl TwapWatch {
     /// Takes in how many run, and how many elsewhere.
     pub(crate) fn on_read(&mut self, running: usize, elsewhere: usize) {
         (self.running, self.elsewhere) = (Some(running), elsewhere);
+        self.none = if running == 0 { self.none.saturating_add(1) } else { 0 };
         (self.unread_ms, self.is_told) = (None, false);
     }
 
@@ -61,9 +71,9 @@ impl TwapWatch {
         !std::mem::replace(&mut self.is_told, true)
     }
 
-    /// Whether the last answer showed none, and nothing has called for another since.
+    /// Whether the last answers showed none, and nothing has called for another since.
     pub(crate) fn is_clear(&self) -> bool {
-        self.running == Some(0) && self.unread_ms.is_none() && !self.is_urgent
+        self.running == Some(0) && self.none >= ENOUGH && self.unread_ms.is_none() && !self.is_urgent
     }
 
     /// How many ran at the last answer.

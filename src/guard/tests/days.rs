@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, desk, equity, explain, lose, risk, state, steady, withdrawal, woken};
+use super::keeping_flat::none_runs;
 use crate::guard::Input;
 
 /// Days are the venue's, and a record's own day is taken at its word.
@@ -15,7 +16,7 @@ fn a_leap_of_the_machine_s_clock_ends_no_halt_and_begins_no_day() {
     lose(&mut desk, dec!(9500));
     desk.read_orders(desk.now);
     // Nothing but the day holds the halt.
-    desk.step(Input::Twaps(Ok(Vec::new())));
+    none_runs(&mut desk);
     let leap = |desk: &mut Desk, by_ms: u64, at_ms: u64| {
         desk.now += by_ms;
         let (state, equity, begun_ms) = (desk.state(at_ms), desk.equity, desk.now);

@@ -7,7 +7,7 @@ use super::fixture::*;
 use crate::guard::{Effects, Input, Read, SendOutcome, Urgency};
 use crate::venue::info::OpenOrder;
 
-fn kill() -> Input {
+pub(super) fn kill() -> Input {
     Input::Kill { reason: "enough".into(), by: None, write_file: false, request: None }
 }
 

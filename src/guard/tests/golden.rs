@@ -203,6 +203,7 @@ fn risk(lines: &mut Lines) {
         lines.step(&mut desk, Input::Journal(None));
         desk.read_orders(desk.now);
         lines.step(&mut desk, Input::Twaps(Ok(Vec::new())));
+        lines.step(&mut desk, Input::Twaps(Ok(Vec::new())));
         for _ in 0..3 {
             desk.now += DAY_MS / 2;
             lines.take(&equity(&mut desk, Decimal::from(9000)));

@@ -4,6 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use super::keeping_flat::none_runs;
 use crate::guard::{Config, Effects, Guard, Input, Mode, Read};
 use crate::rules::Rules;
 use crate::venue::history::ledger;
@@ -316,7 +317,7 @@ fn a_day_halt_ends_with_the_day_and_only_when_flat() {
     desk.now += 1_000;
     desk.read();
     assert_eq!(state(&desk), "halted_for_day", "nobody can say whether a TWAP order runs");
-    desk.step(Input::Twaps(Ok(Vec::new())));
+    none_runs(&mut desk);
     desk.now += 1_000;
     desk.read();
     assert_eq!(state(&desk), "active");
@@ -329,7 +330,7 @@ fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
         desk.read_orders(desk.now);
         lose(&mut desk, dec!(9000));
         desk.wait(60_000);
-        desk.step(Input::Twaps(Ok(Vec::new())));
+        none_runs(&mut desk);
         desk.wait(60_000);
         assert_eq!(
             (state(&desk).as_str(), crate::guard::flow::flatten::is_flat(&desk.guard)),

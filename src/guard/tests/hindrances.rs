@@ -1,9 +1,10 @@
 //! The reasons that keep everything from being closed, as people are told of them.
 
 use rust_decimal::dec;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fixture::*;
+use super::flattening::kill;
 use super::keeping_flat::{closes, come_to_rest, killed, pass};
 use crate::guard::Input;
 
@@ -59,4 +60,11 @@ fn an_order_that_cannot_be_cancelled_here_is_told_of() {
         assert!(problems.iter().any(|text| text.contains(&told[0])), "{problems:?}");
         assert_eq!(desk.guard.status_json(desk.now, (1_200, 0))["closing"]["flat"], false);
     }
+}
+
+#[test]
+fn paper_closes_nothing_and_so_is_never_said_to_be_flat() {
+    let mut desk = Desk::paper();
+    desk.step(kill());
+    assert_eq!(desk.guard.status_json(desk.now, (1_200, 0))["closing"].clone(), Value::Null);
 }

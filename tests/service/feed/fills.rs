@@ -58,3 +58,16 @@ fn a_fill_told_twice_counts_once() {
     same_picture(&stand);
     covered_once(&stand, "ETH", "0.4");
 }
+
+/// A fill far from the known price opens a position whatever the price is: where no read of the account is answered, the feed's
+/// own account that shows it is enough to cover it.
+#[test]
+fn a_fill_far_off_is_covered_while_the_account_is_not_read() {
+    let stand = listening();
+    audited(&stand);
+    blind(&stand);
+    stand.venue.control(&json!({"op": "position", "coin": "SOL", "szi": "10", "entry_px": "200"})).unwrap();
+    let stop = covered(&stand, "SOL", "10");
+    assert!(is_same(stop["triggerPx"].as_str().unwrap(), "147"), "by the mark of 150: {stop}");
+    assert!(closes(&stand).is_empty());
+}

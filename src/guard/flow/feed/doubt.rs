@@ -17,13 +17,18 @@ const LATE_MS: u64 = 5_000;
 /// Whether a price is too far from the one that is known to be believed at once.
 pub(super) fn is_off(guard: &Guard, asset: u32, price: Decimal) -> bool {
     let known = guard.view.last_mark(asset).map(|(mark, _)| mark).or_else(|| guard.view.price(asset));
-    known.is_some_and(|known| price.saturating_sub(known).abs() > percent_of(known, OFF_PCT))
+    known.is_some_and(|known| is_far(price, known))
+}
+
+/// Whether one price is further from another than a price moves between two frames.
+pub(super) fn is_far(price: Decimal, known: Decimal) -> bool {
+    price.saturating_sub(known).abs() > percent_of(known, OFF_PCT)
 }
 
 /// Keeps such a price in mind until the account was read.
 pub(super) fn doubt(step: &mut Step<'_>, asset: u32, price: Decimal, reason: &'static str) {
     let (now_ms, venue_ms) = (step.now_ms, step.guard.clock.earliest_ms());
-    let doubted = DoubtedPrice { price, reason, at_ms: now_ms, venue_ms };
+    let doubted = DoubtedPrice { price, reason, at_ms: now_ms, venue_ms, fill: None };
     step.guard.feed.doubted.entry(asset).or_insert(doubted);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
 }

@@ -4,9 +4,10 @@ use crate::base::amount::to_wire;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover;
 use crate::guard::flow::feed::distrust::{differ, distrust};
-use crate::guard::flow::feed::doubt::{self, doubt, is_off};
+use crate::guard::flow::feed::doubt::{self, doubt, is_far, is_off};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::Exposure;
+use crate::guard::state::feed::DoubtedFill;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::key::Moment;
 use crate::record::events::Trouble;
@@ -31,10 +32,40 @@ pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
         is_any |= on_fill(step, fill);
     }
     if is_any {
-        cover::refresh(step);
-        cover::record_moved(step);
-        let Guard { view, lines, config, .. } = &*step.guard;
-        step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
+        cover_moved(step);
+    }
+}
+
+/// Covers what fills have opened or enlarged.
+fn cover_moved(step: &mut Step<'_>) {
+    cover::refresh(step);
+    cover::record_moved(step);
+    let Guard { view, lines, config, .. } = &*step.guard;
+    step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
+}
+
+/// Takes in fills at a price that was too far off to be believed, where no read has judged it for want of an answer: the known
+/// price has come to it, or the feed's account as of `told_ms` shows the position that it made, at one of these marks.
+pub(super) fn take_in_doubted(step: &mut Step<'_>, told_ms: u64, marks: &BTreeMap<u32, Decimal>) {
+    let mut is_any = false;
+    for (asset, doubted) in step.guard.feed.doubted.clone() {
+        let told = marks.get(&asset).copied();
+        let Some(fill) = doubted.fill.filter(|fill| told.is_none() || told_ms >= fill.time_ms) else { continue };
+        let is_near = !is_off(step.guard, asset, doubted.price);
+        let told = told.filter(|mark| !is_far(*mark, doubted.price) || !is_off(step.guard, asset, *mark));
+        let Some(px) = Some(doubted.price).filter(|_| is_near).or(told) else { continue };
+        if let Some((mark, market)) = told.zip(step.guard.view.market(asset)) {
+            let mark = BTreeMap::from([(market.coin.clone(), mark)]);
+            step.guard.view.set_marks(&mark, step.now_ms);
+        }
+        let after = step.guard.position_told(asset);
+        let now = step.guard.moment(step.now_ms);
+        cover::note_filled(step.guard, (asset, after.saturating_sub(fill.held)), fill.oid, now);
+        is_any |= step.guard.view.on_filled(asset, (after, px), fill.time_ms, step.now_ms);
+        step.guard.feed.doubted.get_mut(&asset).into_iter().for_each(|doubted| doubted.fill = None);
+    }
+    if is_any {
+        cover_moved(step);
     }
 }
 
@@ -108,6 +139,9 @@ fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool 
     step.guard.feed.chains.insert(asset, (after, fill.time));
     if is_off(step.guard, asset, fill.px) {
         doubt(step, asset, fill.px, "a fill cannot be");
+        let of = DoubtedFill { oid: fill.oid, held, time_ms: fill.time };
+        let doubted = step.guard.feed.doubted.get_mut(&asset);
+        doubted.into_iter().for_each(|doubted| _ = doubted.fill.get_or_insert(of));
         return false;
     }
     if !step.guard.view.orders.contains_key(&fill.oid) {

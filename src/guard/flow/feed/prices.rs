@@ -4,6 +4,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::feed::doubt::{doubt, is_off};
+use crate::guard::flow::feed::fills;
 use crate::guard::flow::requests;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -32,6 +33,7 @@ pub(super) fn on_prices(
     note_value(step, begun_ms);
     step.guard.paper.cross(&step.guard.view);
     requests::on_marks_read(step);
+    fills::take_in_doubted(step, begun_ms, &BTreeMap::new());
     ask_about_value(step);
 }
 
@@ -40,6 +42,7 @@ pub(super) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, beg
     if !is_doubted(step, mids.iter()) {
         step.guard.view.set_mids(mids, begun_ms);
         step.guard.paper.cross(&step.guard.view);
+        fills::take_in_doubted(step, begun_ms, &BTreeMap::new());
     }
 }
 

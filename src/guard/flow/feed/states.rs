@@ -4,6 +4,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::feed::distrust::differ;
+use crate::guard::flow::feed::fills;
 use crate::guard::flow::risk::witness;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -32,8 +33,11 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     }
     if is_as_read(step.guard, state) {
         step.guard.feed.account_differs_ms = None;
-        let account = step.guard.view.account.as_mut();
+        // What waits for a read is not known by the feed's word, however often that is told.
+        let account = if step.guard.waits_for_account() { None } else { step.guard.view.account.as_mut() };
         account.into_iter().for_each(|account| account.agreed_ms = account.agreed_ms.max(as_of_ms));
+        let marks = marks(step.guard, state);
+        fills::take_in_doubted(step, state.time, &marks);
         return ask_about_cash(step, state);
     }
     let feed = &mut step.guard.feed;
@@ -63,6 +67,16 @@ fn is_as_read(guard: &Guard, state: &ClearinghouseState) -> bool {
     told.iter().all(|(coin, size)| is_known(coin, *size))
         && account.positions.iter().all(|(asset, held)| is_shown(*asset, &held.coin))
         && account.unknown.keys().all(|coin| told.contains_key(coin.as_str()))
+}
+
+/// The marks that its positions are valued at.
+fn marks(guard: &Guard, state: &ClearinghouseState) -> BTreeMap<u32, Decimal> {
+    let positions = state.asset_positions.iter().map(|element| &element.position);
+    let marks = positions.filter_map(|held| {
+        let mark = held.position_value.checked_div(held.szi.abs()).filter(|mark| *mark > Decimal::ZERO)?;
+        Some((guard.view.universe.by_coin(&held.coin)?.asset, mark))
+    });
+    marks.collect()
 }
 
 /// Has the account read where its equity is not what the positions make of it: cash has moved.

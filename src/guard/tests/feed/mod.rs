@@ -1,6 +1,7 @@
 //! The live feed's news: covered at once, believed as far as it is proved, and closing nothing.
 
 mod closed_of_others;
+mod doubted_fills;
 mod fills;
 mod measured;
 mod prices;
