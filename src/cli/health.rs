@@ -12,7 +12,7 @@ use super::kill_elsewhere::is_same;
 use super::kill_told::kill_file_at;
 use super::reached::USUAL;
 use super::refusal::Refusal;
-use super::{environment, local_http, start};
+use super::{environment, kill_disk, local_http, start};
 use crate::base::kill_watch::KillWatch;
 use crate::base::origin::Origin;
 use crate::base::shell::{place, word};
@@ -83,8 +83,9 @@ fn way_out(home: &Home, is_named: bool) -> String {
     match again().filter(|_| !is_named && watched != Some(false)) {
         Some(again) => format!("{runs}; where it hangs, {again}"),
         None => format!(
-            "`{}` starts the service where it is down, --listen L or --url URL names another address",
-            start(home)
+            "`{}` starts the service where it is down, --listen L or --url URL names another address{}",
+            start(home),
+            if is_named { String::new() } else { kill_disk::beside(home) }
         ),
     }
 }

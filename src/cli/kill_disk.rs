@@ -22,6 +22,7 @@ use super::start;
 use crate::base::kill_file::Pulled;
 use crate::base::kill_watch::KillWatch;
 use crate::base::mode::Mode;
+use crate::base::shell;
 use crate::home::Home;
 
 /// Time for the disk to take the file.
@@ -146,6 +147,17 @@ pub(super) fn elsewhere(home: &Home) -> Vec<PathBuf> {
     let (killed, alive): (Vec<Other>, Vec<Other>) = others(home).into_iter().partition(|(_, is_pulled)| *is_pulled);
     let meant = if alive.is_empty() { killed } else { alive };
     meant.into_iter().map(|(home, _)| home).collect()
+}
+
+/// The end of a refusal where this home's guard finds no address, or does not answer there: another home's may hang at it.
+pub(super) fn beside(home: &Home) -> String {
+    others(home).first().map_or_else(String::new, |(other, _)| {
+        format!(
+            "; a guard runs on {}, and `svc-guard --home {} health` tells of that one",
+            shell::place(other),
+            shell::word(other)
+        )
+    })
 }
 
 /// The answer of a step that changes nothing: none where no process is to be had, and none in it where it comes too late.

@@ -9,7 +9,7 @@ use super::configured::loaded;
 use super::output::{say, warn};
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, start, unread_key, values, waiting, wallet};
+use super::{environment, key_stdin, kill_disk, mainnet, start, unread_key, values, waiting, wallet};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -21,7 +21,7 @@ use crate::home::{
 };
 use crate::rules::Rules;
 use crate::service::api_wallet_check::NotTheAgent;
-use crate::service::{ApiWallet, Level, PreflightedService, RunError};
+use crate::service::{ApiWallet, Level, NO_ADDRESS, PreflightedService, RunError};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -111,7 +111,12 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     // again, and one that is refused leaves nothing behind when it comes first.
     let from_file = if args.key_stdin { None } else { api_wallet(&args, &config, home, &mut warnings)? };
     let refused = |error| with_the_kill(home, Refusal::Run(error));
-    let prepared = PreflightedService::new(home.clone(), config).map_err(refused)?;
+    let prepared = PreflightedService::new(home.clone(), config).map_err(|error| match error {
+        RunError::Refused(why) if why.starts_with(NO_ADDRESS) => {
+            refused(RunError::Refused(format!("{why}{}", kill_disk::beside(home))))
+        }
+        error => refused(error),
+    })?;
     // Held until the service ends. What paper sends goes nowhere.
     let mark = (prepared.config().mode != Mode::Paper).then(|| AccountMark::take(prepared.config()));
     if mark.as_ref().is_some_and(AccountMark::is_taken) {

@@ -22,7 +22,7 @@ mod turned_away;
 mod venue_io;
 
 pub use bootstrap::days_loss;
-pub use preflight::{ApiWallet, PreflightedService, RunError, journal_owner};
+pub use preflight::{ApiWallet, NO_ADDRESS, PreflightedService, RunError, journal_owner};
 pub use reporting::level::Level;
 pub use reporting::notify::Asked;
 pub use venue_io::api_wallet_check;

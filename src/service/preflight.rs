@@ -33,6 +33,9 @@ pub enum RunError {
     Failed(String),
 }
 
+/// How the refusal of a listen address begins.
+pub const NO_ADDRESS: &str = "cannot listen on";
+
 /// The API wallet, which the service signs with.
 #[derive(Debug)]
 pub struct ApiWallet {
@@ -97,7 +100,7 @@ impl PreflightedService {
         let listener = TcpListener::bind(config.listen);
         let listener = listener.map_err(|error| {
             RunError::Refused(format!(
-                "cannot listen on {}: {error}; --listen 127.0.0.1:PORT names another address for one start, before SVC_GUARD_LISTEN \
+                "{NO_ADDRESS} {}: {error}; --listen 127.0.0.1:PORT names another address for one start, before SVC_GUARD_LISTEN \
                  and the config, and `svc-guard config set listen 127.0.0.1:PORT` keeps it where neither is given",
                 config.listen
             ))

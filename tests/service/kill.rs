@@ -365,3 +365,21 @@ fn the_health_of_a_guard_that_hangs_is_no_others() {
     hangs.signal(Signal::SIGCONT);
     assert_eq!(code, Some(1));
 }
+
+/// Where another home's guard hangs at the address of this one's, that one is named.
+#[test]
+fn a_guard_that_hangs_at_the_address_of_another_home_is_named() {
+    let hangs = Stand::up(Mode::Paper, "");
+    let folder = tempfile::tempdir().unwrap();
+    let (home, beside) = (folder.path().join("own"), folder.path().join("beside"));
+    std::os::unix::fs::symlink(hangs.home(), &beside).unwrap();
+    let account = format!("0x{}", "22".repeat(20));
+    let listen = hangs.address().to_string();
+    let init = ["init", "--non-interactive", "--rules", "@/dev/null", "--account", &account, "--listen", &listen];
+    assert!(run_with(&home, &init, "").status.success());
+    hangs.signal(Signal::SIGSTOP);
+    let told = [&["health"][..], &["run"]].map(|args| String::from_utf8(run_with(&home, args, "").stderr).unwrap());
+    hangs.signal(Signal::SIGCONT);
+    let named = format!("; a guard runs on {0}, and `svc-guard --home {0} health` tells of that one", beside.display());
+    assert!(told.iter().all(|told| told.contains(&named)), "{told:?}");
+}
