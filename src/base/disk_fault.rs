@@ -17,7 +17,7 @@ pub fn disk_fault(error: &io::Error, path: &Path) -> Option<String> {
             Some(format!("that disk is full: make space, see `df {folder}`"))
         }
         io::ErrorKind::ReadOnlyFilesystem => Some(format!(
-            "that disk is read-only; root makes it writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`"
+            "that disk is read-only; root makes it writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder} | tail -n1)\"`"
         )),
         io::ErrorKind::NotADirectory => {
             let file = word(whole.ancestors().find(|above| above.is_file())?);

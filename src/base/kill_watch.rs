@@ -16,6 +16,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::stat::{Mode, fstatat};
 
 use super::kill_file::KillFile;
+use super::lock_holder::lock_holder;
 
 /// A watched kill switch.
 #[derive(Debug)]
@@ -115,6 +116,12 @@ impl KillWatch {
             self.marks.truncate(1);
             self.marks.push(mark);
         }
+    }
+
+    /// The process that watches this kill file, where it can be seen from here.
+    #[must_use]
+    pub fn holder(file: &KillFile) -> Option<u32> {
+        lock_holder(&mark_path(file))
     }
 
     /// Whether a running guard watches this kill file; `None` where that cannot be told.

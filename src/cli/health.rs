@@ -80,7 +80,9 @@ fn way_out(home: &Home, is_named: bool) -> String {
     let watched = KillWatch::is_watched(&home.kill_file());
     let runs = if watched == Some(true) { "a guard runs on this home" } else { "a guard may run on this home" };
     let again = || start::again(home, &configured(home).ok()?);
-    match again().filter(|_| !is_named && watched != Some(false)) {
+    let elsewhere = || "end it in its container and start it again there".to_owned();
+    let again = again().or_else(|| (watched == Some(true)).then(elsewhere));
+    match again.filter(|_| !is_named && watched != Some(false)) {
         Some(again) => format!("{runs}; where it hangs, {again}"),
         None => format!(
             "`{}` starts the service where it is down, --listen L or --url URL names another address{}",

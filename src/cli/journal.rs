@@ -6,7 +6,7 @@ use super::configured::{configured, is_running};
 use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
-use super::{mainnet, values};
+use super::{mainnet, running_here, values};
 use crate::base::amount::cents;
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
@@ -51,6 +51,7 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
             args.mode
         )));
     }
+    running_here::refuse_beside(home)?;
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let record = RiskRecord::Init(Init {
         at_ms: now_ms(),
@@ -82,7 +83,8 @@ pub(super) fn hindrance(home: &Home, config: &Config) -> Option<String> {
 pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let config = config_of("journal-resume", args, home)?;
     let owner = service::journal_owner(&config);
-    let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
+    let witness = Some(home.journal_witness(args.mode, config.account));
+    let options = Options { fallback: config.journal_fallback.clone(), witness, owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
     let unread = |error| unread("journal-show", error, args.mode, &config, home);

@@ -122,7 +122,7 @@ pub(super) fn silent(reason: &str, again: Option<&str>, is_waiting: bool) -> Str
 pub(super) fn unheard(runs: &Runs, start: Option<&str>) -> String {
     let Some(start) = start.filter(|_| runs.homes.is_empty()) else { return running(runs) };
     format!(
-        "{}; `{start}` starts this home's, which closes everything then. Stops that rest at the venue stay meanwhile, and what \
+        "{}; `{start}` starts this home's, which closes everything once it runs: see that it does not refuse. Stops that rest at the venue stay meanwhile, and what \
          cannot wait is closed at the venue's own page",
         running(runs)
     )
@@ -139,7 +139,10 @@ mod tests {
             |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), Ways::default()).to_string();
         let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
         assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
-        assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
+        assert!(
+            said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home' | tail -n1)\"`"),
+            "{said}"
+        );
         assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
         assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
         let said = not_pulled(io::ErrorKind::PermissionDenied);

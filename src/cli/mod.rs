@@ -53,6 +53,7 @@ mod rule_offered;
 mod rules_place;
 mod rules_source;
 mod run;
+mod running_here;
 mod set_up;
 mod slips;
 mod start;

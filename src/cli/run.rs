@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::configured::loaded;
+use super::configured::{is_running, loaded};
 use super::output::{say, warn};
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, kill_disk, mainnet, start, unread_key, values, waiting, wallet};
+use super::{environment, key_stdin, kill_disk, mainnet, running_here, start, unread_key, values, waiting, wallet};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -113,10 +113,16 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let refused = |error| with_the_kill(home, Refusal::Run(error));
     let prepared = PreflightedService::new(home.clone(), config).map_err(|error| match error {
         RunError::Refused(why) if why.starts_with(NO_ADDRESS) => {
-            refused(RunError::Refused(format!("{why}{}", kill_disk::beside(home))))
+            let whose =
+                if is_running(home) { format!("; {}", running_here::told(home)) } else { kill_disk::beside(home) };
+            refused(RunError::Refused(format!("{why}{whose}")))
+        }
+        RunError::Refused(why) if is_running(home) => {
+            refused(RunError::Refused(format!("{why}; {}", running_here::told(home))))
         }
         error => refused(error),
     })?;
+    running_here::refuse_beside(home)?;
     // Held until the service ends. What paper sends goes nowhere.
     let mark = (prepared.config().mode != Mode::Paper).then(|| AccountMark::take(prepared.config()));
     if mark.as_ref().is_some_and(AccountMark::is_taken) {

@@ -193,7 +193,9 @@ pub const FORGETS: &str = "forgets the day's loss, the peak and any halt of that
 /// The process that holds a lock, and how it is ended, in words.
 fn holder(pid: Option<u32>) -> (String, String) {
     match pid {
-        Some(pid) => (format!("pid {pid}"), format!("`kill {pid}` ends it in order, or")),
+        Some(pid) => {
+            (format!("pid {pid}"), format!("`kill {pid}` ends it in order, and where it hangs `kill -9 {pid}`, or"))
+        }
         None => {
             let unseen = "its process cannot be seen from here: it may be another container's";
             (unseen.to_owned(), "in its container, or by".to_owned())

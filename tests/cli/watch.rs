@@ -100,7 +100,9 @@ fn kill_leaves_the_kill_file() {
     succeeded(&testnet.run(&init(&["--network", "testnet", "--no-key"])));
     let said = unheard(&testnet.run(&["kill", "--reason", "too wild"]), "the kill switch is pulled");
     let start = format!("`svc-guard --home {} run --network testnet --key-stdin < FILE`", testnet.home().display());
-    for part in [&start[..], "starts this home's, which closes everything then", "closed at the venue's own page"] {
+    for part in
+        [&start[..], "starts this home's, which closes everything once it runs", "closed at the venue's own page"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     let nowhere = Place { folder: tempfile::tempdir().unwrap() };

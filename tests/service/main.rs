@@ -28,6 +28,7 @@ mod logs;
 mod mainnet;
 mod many_events;
 mod metrics;
+mod moved_journal;
 mod notify;
 mod overrides;
 mod page;

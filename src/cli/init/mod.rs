@@ -16,6 +16,7 @@ pub(super) use new_file::expanded;
 use super::configured::loaded;
 use super::output::is_seen;
 use super::refusal::Refusal;
+use super::running_here;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
 use super::usage::check_new_key_file;
@@ -30,6 +31,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if let (LoadedConfig::SetUp(config), false) = (&found, force) {
         home.check_config_place().map_err(Refusal::Home)?;
         return Err(Refusal::SetUpAlready(home.config_file(), config.mode));
+    }
+    if matches!(found, LoadedConfig::NotSetUp(_)) {
+        running_here::refuse_beside(home)?;
     }
     let mut given = args.completed()?;
     given.client_key_out = given.client_key_out.map(|file| new_file::whole(in_own_folder(file, std::env::home_dir)));
