@@ -31,6 +31,9 @@ pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
     let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(inside);
     let likely = [PathBuf::from(SERVICE_HOME)].into_iter().chain(inside(&guards)).chain(own.clone()).chain(near);
     let watched = likely.filter(|dir| KillWatch::is_watched(&kill_file(dir)) == Some(true));
+    // The guard of a home that was moved watches its old place as well: that is no other one.
+    let watcher = KillWatch::holder(&home.kill_file());
+    let watched = watched.filter(|dir| watcher.is_none() || KillWatch::holder(&kill_file(dir)) != watcher);
     let mut others: Vec<Other> = Vec::new();
     for dir in answering.into_iter().chain(watched) {
         let file = kill_file(&dir);

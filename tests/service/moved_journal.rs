@@ -51,4 +51,8 @@ fn no_home_is_set_up_where_one_was_moved_away_under_its_guard() {
         if old.join("kill.watched").exists() { refused() } else { None }
     });
     assert!(!old.join("guard.toml").exists());
+    // A kill at either place is one of the same guard.
+    let done = run_with(&old, &["kill", "--reason", "enough"], "");
+    let told = String::from_utf8(done.stdout).unwrap();
+    assert!(told.contains("is pulled: enough") && !told.contains("NOT killed"), "{told}");
 }
