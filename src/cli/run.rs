@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::configured::{is_running, loaded};
+use super::configured::loaded;
 use super::output::{say, warn};
 use super::refusal::Refusal;
 use super::set_up::SetUp;
@@ -113,12 +113,12 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let refused = |error| with_the_kill(home, Refusal::Run(error));
     let prepared = PreflightedService::new(home.clone(), config).map_err(|error| match error {
         RunError::Refused(why) if why.starts_with(NO_ADDRESS) => {
-            let whose =
-                if is_running(home) { format!("; {}", running_here::told(home)) } else { kill_disk::beside(home) };
+            let whose = running_here::told(home).map_or_else(|| kill_disk::beside(home), |told| format!("; {told}"));
             refused(RunError::Refused(format!("{why}{whose}")))
         }
-        RunError::Refused(why) if is_running(home) => {
-            refused(RunError::Refused(format!("{why}; {}", running_here::told(home))))
+        RunError::Refused(why) => {
+            let whose = running_here::told(home).map_or_else(String::new, |told| format!("; {told}"));
+            refused(RunError::Refused(format!("{why}{whose}")))
         }
         error => refused(error),
     })?;
