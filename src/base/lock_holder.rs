@@ -1,6 +1,7 @@
 //! Which process holds the lock on a file, by a number that a person may end it by.
 
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -11,12 +12,24 @@ const LOCKS: &str = "/proc/locks";
 /// another container's: here it is nobody's, or a stranger's.
 #[must_use]
 pub fn lock_holder(file: &Path) -> Option<u32> {
-    let metadata = fs::metadata(file).ok()?;
-    let (disk, inode) = (disk(metadata.dev()), metadata.ino());
+    let wanted = fs::metadata(file).ok()?;
+    let disk = disk(wanted.dev());
     let locks = fs::read_to_string(LOCKS).ok()?;
-    // Some file systems name their disk otherwise there: then it must be this program.
-    let is_it = |lock: &Lock<'_>| lock.disk == disk || name_of(lock.pid) == name_of(std::process::id());
-    locks.lines().filter_map(Lock::read).filter(|lock| lock.inode == inode).find(is_it).map(|lock| lock.pid)
+    let of_the_number = locks.lines().filter_map(Lock::read).filter(|lock| lock.inode == wanted.ino());
+    // Files of several disks bear the same number, and some file systems name their disk otherwise in the list: whether it is
+    // this file says what the process has open. Where that is not shown, nothing but the disk's name can.
+    let mut of_this = of_the_number.filter(|lock| has_open(lock.pid, &wanted).unwrap_or(lock.disk == disk));
+    of_this.next().map(|lock| lock.pid)
+}
+
+/// Whether a process has a file open; `None` where its files are not shown to this user.
+fn has_open(pid: u32, wanted: &Metadata) -> Option<bool> {
+    let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(files) => files,
+        Err(error) => return (error.kind() == ErrorKind::NotFound).then_some(false),
+    };
+    let mut open = files.filter_map(|file| fs::metadata(file.ok()?.path()).ok());
+    Some(open.any(|open| (open.dev(), open.ino()) == (wanted.dev(), wanted.ino())))
 }
 
 /// A disk as the list names it.
@@ -41,10 +54,6 @@ impl<'a> Lock<'a> {
         let (disk, inode) = words.next()?.rsplit_once(':')?;
         Some(Self { pid, disk, inode: inode.parse().ok()? })
     }
-}
-
-fn name_of(pid: u32) -> Option<String> {
-    fs::read_to_string(format!("/proc/{pid}/comm")).ok()
 }
 
 #[cfg(test)]
@@ -72,6 +81,18 @@ mod tests {
         assert_eq!(lock_holder(file.path()), Some(std::process::id()));
         drop(held);
         assert_eq!(lock_holder(file.path()), None);
+    }
+
+    #[test]
+    fn a_process_has_open_what_it_holds_and_nothing_of_another_disk() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let own = std::process::id();
+        assert_eq!(has_open(own, &file.as_file().metadata().unwrap()), Some(true));
+        let gone = tempfile::NamedTempFile::new().unwrap();
+        let metadata = gone.as_file().metadata().unwrap();
+        drop(gone);
+        assert_eq!(has_open(own, &metadata), Some(false));
+        assert_eq!(has_open(u32::MAX, &metadata), Some(false), "there is no such process");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! A guard whose journal or home was moved away under it: nothing takes its place by halves.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
+use crate::full_disk::Disk;
 use crate::stand::{Mode, Stand, run_with};
 use crate::watched::{hold_covered, until_flat};
 
@@ -55,4 +58,39 @@ fn no_home_is_set_up_where_one_was_moved_away_under_its_guard() {
     let done = run_with(&old, &["kill", "--reason", "enough"], "");
     let told = String::from_utf8(done.stdout).unwrap();
     assert!(told.contains("is pulled: enough") && !told.contains("NOT killed"), "{told}");
+}
+
+/// A guard's mark on a disk of its own, with what the disk is to hold until it goes.
+fn on_a_small_disk() -> Option<(Stand, Disk)> {
+    let mut disk = None;
+    let stand = Stand::set_up_on(Mode::Testnet, "", |home| disk = Disk::under(home));
+    Some((stand, disk?))
+}
+
+/// Puts a file with this number of its disk in the place of a home's mark.
+fn mark_with(number: u64, home: &Path) {
+    for place in 0..2_000 {
+        let file = home.join(format!("filler-{place}"));
+        fs::write(&file, "").unwrap();
+        if fs::metadata(&file).unwrap().ino() == number {
+            return fs::rename(file, home.join("kill.watched")).unwrap();
+        }
+    }
+    panic!("no file of {} gets the number {number}", home.display());
+}
+
+/// Files of two disks bear the same number: the one guard is no other one's.
+#[test]
+fn a_guard_of_another_disk_keeps_none_from_starting() {
+    let (Some((mut other, _disk)), Some((mut stand, _small))) = (on_a_small_disk(), on_a_small_disk()) else {
+        eprintln!("skipped: mounting a small disk takes a privileged user");
+        return;
+    };
+    for place in 0..200 {
+        fs::write(other.home().join(format!("filler-{place}")), "").unwrap();
+    }
+    other.start();
+    mark_with(fs::metadata(other.home().join("kill.watched")).unwrap().ino(), &stand.home());
+    stand.start();
+    assert_eq!(stand.get("/healthz").status, 200);
 }
