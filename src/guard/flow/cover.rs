@@ -106,13 +106,24 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
 pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, read: Moment) {
     for (asset, change) in changes {
         let Some(side) = side_of(guard, *asset, *change) else { continue };
-        let judged = guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
+        let of_fills = || judged_of_fills(guard, *asset, *change);
+        let of_sent = || guard.sent.judged_stops(read, &guard.view, (*asset, side), *change);
+        let judged = of_fills().unwrap_or_else(of_sent);
         let moved = guard.sent.moved_by(read, &guard.view, (*asset, side), *change);
         let begun = guard.feed.told.begun(*asset, side, read.venue_ms);
         let fired = || guard.sent.left_of_fired(read, &guard.view, (*asset, side), *change);
         let fired = moved.map_or_else(fired, |_| Vec::new());
         note_one(guard, (*asset, side), Enlarged { judged, begun, moved, fired, ..Enlarged::default() });
     }
+}
+
+/// The stops that the entries were judged with which opened what a read shows, where fills that the feed told name them.
+fn judged_of_fills(guard: &Guard, asset: u32, change: Decimal) -> Option<JudgedStops> {
+    let now = guard.view.position_read(asset);
+    let opened = guard.feed.told.opened_by(asset, (now.saturating_sub(change), now))?;
+    let judged =
+        |(oid, size): (&u64, &Decimal)| Some(LinePart { px: guard.sent.judged_with(&guard.view, *oid)?, size: *size });
+    Some(JudgedStops::each(opened.iter().map(judged).collect::<Option<Vec<_>>>()?))
 }
 
 /// The same of a fill, which names its order. Others of the same moment stay beside it.

@@ -22,7 +22,7 @@ const OF_ORDERS: [Topic; 2] = [Topic::Account(AccountFeed::OpenOrders), Topic::A
 const OF_THE_REST: [Topic; 2] = [Topic::Account(AccountFeed::Ledger), Topic::Account(AccountFeed::WebData)];
 
 /// A price that is too far from the known one to be believed before a read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct DoubtedPrice {
     pub(crate) price: Decimal,
     /// What it is if the read does not show it.
@@ -35,13 +35,11 @@ pub(crate) struct DoubtedPrice {
 }
 
 /// A fill of which only the price is in doubt.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct DoubtedFill {
-    pub(crate) oid: u64,
+    pub(crate) fill: Fill,
     /// What was held before it.
     pub(crate) held: Decimal,
-    /// Its time, by the venue.
-    pub(crate) time_ms: u64,
 }
 
 /// A socket that waits for reads.

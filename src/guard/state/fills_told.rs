@@ -7,7 +7,7 @@ use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Fills of a market that wait for the one before them.
+/// Fills of a market that wait for the one before them, and orders whose fills are told apart.
 const MOST_WAITING: usize = 64;
 
 /// What they have told, by market.
@@ -18,6 +18,19 @@ pub(crate) struct FillsTold {
     opened: BTreeMap<(u32, PositionSide), (Decimal, u64)>,
     /// Positions that began from nothing since the account was read.
     begun: BTreeMap<(u32, PositionSide), Begun>,
+    /// Fills without a gap since the account was read, by market.
+    runs: BTreeMap<u32, Run>,
+}
+
+/// Fills that follow on one another.
+#[derive(Debug)]
+struct Run {
+    /// The position, signed, before them and after them.
+    from: Decimal,
+    held: Decimal,
+    newest_ms: u64,
+    /// What opened, by order id, since there was last nothing.
+    opened: BTreeMap<u64, Decimal>,
 }
 
 /// A position that began from nothing.
@@ -107,6 +120,36 @@ impl FillsTold {
         Some(Told { size: *held, px: paid.checked_div(*held)? })
     }
 
+    /// Takes note of a fill that follows on what is known.
+    pub(crate) fn note_following(&mut self, asset: u32, fill: &Fill, after: Decimal) {
+        let from = fill.start_position;
+        let new = || Run { from, held: from, newest_ms: 0, opened: BTreeMap::new() };
+        let run = self.runs.entry(asset).or_insert_with(new);
+        if run.held != from {
+            *run = new();
+        }
+        let side = PositionSide::of(after);
+        if side != PositionSide::of(from) {
+            run.opened.clear();
+        }
+        let opened = side.map(|side| side.held(after).saturating_sub(side.held(from))).unwrap_or_default();
+        if opened > Decimal::ZERO {
+            let sum = run.opened.entry(fill.oid).or_default();
+            *sum = sum.saturating_add(opened);
+        }
+        (run.held, run.newest_ms) = (after, run.newest_ms.max(fill.time));
+        if run.opened.len() > MOST_WAITING {
+            self.runs.remove(&asset);
+        }
+    }
+
+    /// The orders that opened what a read shows since the one before it, each with how much; `None` where fills do not tell of just
+    /// that change.
+    pub(crate) fn opened_by(&self, asset: u32, (before, now): (Decimal, Decimal)) -> Option<&BTreeMap<u64, Decimal>> {
+        let run = self.runs.get(&asset).filter(|run| (run.from, run.held) == (before, now))?;
+        (!run.opened.is_empty()).then_some(&run.opened)
+    }
+
     /// Forgets what a read of this time of the venue's shows. One of the same moment may be from before it.
     pub(crate) fn forget_before(&mut self, venue_ms: u64) {
         self.missed.retain(|_, missed| missed.newest_ms >= venue_ms);
@@ -119,5 +162,6 @@ impl FillsTold {
         self.opened.retain(|_, (_, newest_ms)| *newest_ms >= venue_ms);
         // What a read can have shown of it has a line of its own by then.
         self.begun.retain(|_, begun| begun.first_ms > venue_ms);
+        self.runs.retain(|_, run| run.newest_ms >= venue_ms);
     }
 }

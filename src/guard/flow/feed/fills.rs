@@ -50,7 +50,10 @@ pub(super) fn take_in_doubted(step: &mut Step<'_>, told_ms: u64, marks: &BTreeMa
     let mut is_any = false;
     for (asset, doubted) in step.guard.feed.doubted.clone() {
         let told = marks.get(&asset).copied();
-        let Some(fill) = doubted.fill.filter(|fill| told.is_none() || told_ms >= fill.time_ms) else { continue };
+        let Some(DoubtedFill { fill, held }) = doubted.fill else { continue };
+        if told.is_some() && told_ms < fill.time {
+            continue;
+        }
         let is_near = !is_off(step.guard, asset, doubted.price);
         let told = told.filter(|mark| !is_far(*mark, doubted.price) || !is_off(step.guard, asset, *mark));
         let Some(px) = Some(doubted.price).filter(|_| is_near).or(told) else { continue };
@@ -59,9 +62,7 @@ pub(super) fn take_in_doubted(step: &mut Step<'_>, told_ms: u64, marks: &BTreeMa
             step.guard.view.set_marks(&mark, step.now_ms);
         }
         let after = step.guard.position_told(asset);
-        let now = step.guard.moment(step.now_ms);
-        cover::note_filled(step.guard, (asset, after.saturating_sub(fill.held)), fill.oid, now);
-        is_any |= step.guard.view.on_filled(asset, (after, px), fill.time_ms, step.now_ms);
+        is_any |= take_in(step, asset, &fill, (held, after, px));
         step.guard.feed.doubted.get_mut(&asset).into_iter().for_each(|doubted| doubted.fill = None);
     }
     if is_any {
@@ -137,13 +138,20 @@ fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool 
         return false;
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
+    step.guard.feed.told.note_following(asset, fill, after);
     if is_off(step.guard, asset, fill.px) {
         doubt(step, asset, fill.px, "a fill cannot be");
-        let of = DoubtedFill { oid: fill.oid, held, time_ms: fill.time };
-        let doubted = step.guard.feed.doubted.get_mut(&asset);
-        doubted.into_iter().for_each(|doubted| _ = doubted.fill.get_or_insert(of));
+        let of = DoubtedFill { fill: fill.clone(), held };
+        if let Some(doubted) = step.guard.feed.doubted.get_mut(&asset) {
+            doubted.fill.get_or_insert(of);
+        }
         return false;
     }
+    take_in(step, asset, fill, (held, after, fill.px))
+}
+
+/// Takes in that a fill at this price made the one position into the other; whether it has opened or enlarged it.
+fn take_in(step: &mut Step<'_>, asset: u32, fill: &Fill, (held, after, px): (Decimal, Decimal, Decimal)) -> bool {
     if !step.guard.view.orders.contains_key(&fill.oid) {
         step.guard.sent.elsewhere.note((asset, fill.oid), after.saturating_sub(held), fill.time);
     }
@@ -157,7 +165,7 @@ fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool 
     }
     let now = step.guard.moment(step.now_ms);
     cover::note_filled(step.guard, (asset, after.saturating_sub(held)), fill.oid, now);
-    step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
+    step.guard.view.on_filled(asset, (after, px), fill.time, step.now_ms)
 }
 
 /// Keeps what a fill in no known market has told of: once the market is known, its position is no surprise.

@@ -124,3 +124,39 @@ fn what_began_from_nothing_is_known_in_size_and_price() {
         assert_eq!(at(&desk, time + 1), None, "{parts:?}");
     }
 }
+
+/// Which orders opened what a read shows: since there was last nothing, and where the fills tell of just that change.
+#[test]
+fn fills_name_the_orders_that_opened_what_is_held() {
+    // Where it began, its size, whether it bought, its order.
+    type Part = (&'static str, &'static str, bool, u64);
+    type Case = (&'static [Part], &'static str, &'static [(u64, &'static str)]);
+    let cases: [Case; 6] = [
+        (&[("0", "0.1", true, 1), ("0.1", "0.3", true, 2)], "0.4", &[(1, "0.1"), (2, "0.3")]),
+        (&[("0", "0.1", true, 1), ("0.1", "0.1", true, 1)], "0.2", &[(1, "0.2")]),
+        // A short that the first closes, and the second turns.
+        (&[("0", "0.2", false, 1), ("-0.2", "0.2", true, 2), ("0", "0.3", true, 3)], "0.3", &[(3, "0.3")]),
+        (&[("0", "0.2", false, 1), ("-0.2", "0.5", true, 2)], "0.3", &[(2, "0.3")]),
+        // What closes a part opens nothing; after what closes all of it nobody has.
+        (&[("0", "0.4", true, 1), ("0.4", "0.1", false, 2)], "0.3", &[(1, "0.4")]),
+        (&[("0", "0.4", true, 1), ("0.4", "0.4", false, 2)], "0", &[]),
+    ];
+    for (parts, held, opened) in cases {
+        let mut desk = desk();
+        let told = parts.iter().enumerate().map(|(place, (start, size, is_buy, oid))| {
+            let fill = with(of_same_moment(&desk, start, size, 900 + place as u64), "/oid", json!(oid));
+            with(fill, "/side", json!(if *is_buy { "B" } else { "A" }))
+        });
+        let (told, time) = (told.collect(), desk.now + 5);
+        fills(&mut desk, told);
+        let opened = opened.iter().map(|(oid, size)| (*oid, size.parse().unwrap())).collect();
+        let held: Decimal = held.parse().unwrap();
+        let by = |desk: &Desk, change| desk.guard.feed.told.opened_by(ETH, change).cloned().unwrap_or_default();
+        assert_eq!(by(&desk, (dec!(0), held)), opened, "{parts:?}");
+        for other in [(dec!(0), dec!(7)), (dec!(7), held)] {
+            assert!(by(&desk, other).is_empty(), "{parts:?}: the fills tell of another change");
+        }
+        desk.guard.feed.told.forget_before(time + 1);
+        assert!(by(&desk, (dec!(0), held)).is_empty(), "{parts:?}");
+    }
+}
