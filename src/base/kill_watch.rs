@@ -16,7 +16,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::stat::{Mode, fstatat};
 
 use super::kill_file::KillFile;
-use super::lock_holder::lock_holder;
+use super::lock_holder::{has_open, lock_holder, lock_holder_in};
 
 /// A watched kill switch.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl KillWatch {
     /// # Errors
     /// When the folder cannot be opened.
     pub fn begin(file: KillFile) -> io::Result<Self> {
-        let home = file.path().parent().unwrap_or(Path::new("/")).to_owned();
+        let home = folder_of(&file).to_owned();
         let folder = fs::OpenOptions::new().read(true).custom_flags(OFlag::O_DIRECTORY.bits()).open(&home)?;
         let names = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).and_then(|names| {
             names.add_watch(&home, AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO)?;
@@ -121,7 +121,7 @@ impl KillWatch {
     /// The process that watches this kill file, where it can be seen from here.
     #[must_use]
     pub fn holder(file: &KillFile) -> Option<u32> {
-        lock_holder(&mark_path(file))
+        lock_holder_in(folder_of(file), &mark_path(file))
     }
 
     /// Whether a running guard watches this kill file; `None` where that cannot be told.
@@ -130,7 +130,7 @@ impl KillWatch {
         match super::files::open_regular(&mark_path(file)) {
             Ok((mark, _)) => match Flock::lock(mark, FlockArg::LockSharedNonblock) {
                 Ok(_) => Some(false),
-                Err((_, Errno::EWOULDBLOCK)) => Some(true),
+                Err((mark, Errno::EWOULDBLOCK)) => is_of_folder(&mark, file),
                 Err(_) => None,
             },
             Err(error) => matches!(error.why, super::files::Why::Missing).then_some(false),
@@ -140,6 +140,19 @@ impl KillWatch {
 
 fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Whether a mark that is held is of the folder that it stands in; `None` where that cannot be told.
+fn is_of_folder(mark: &File, file: &KillFile) -> Option<bool> {
+    if mark.metadata().ok()?.nlink() <= 1 {
+        return Some(true);
+    }
+    // A copy that is made of links has the mark as well.
+    has_open(lock_holder(&mark_path(file))?, &fs::metadata(folder_of(file)).ok()?)
+}
+
+fn folder_of(file: &KillFile) -> &Path {
+    file.path().parent().unwrap_or(Path::new("/"))
 }
 
 fn mark_path(file: &KillFile) -> PathBuf {

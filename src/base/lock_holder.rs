@@ -22,8 +22,24 @@ pub fn lock_holder(file: &Path) -> Option<u32> {
     of_this.next().map(|lock| lock.pid)
 }
 
-/// Whether a process has a file open; `None` where its files are not shown to this user.
-fn has_open(pid: u32, wanted: &Metadata) -> Option<bool> {
+/// The same of a file in a folder that its holder keeps open as long as it lives. A link to the file in another folder, as copies
+/// that spare room make them, is locked as well, and by nobody who has to do with that folder.
+#[must_use]
+pub fn lock_holder_in(folder: &Path, file: &Path) -> Option<u32> {
+    let is_linked = fs::symlink_metadata(file).ok()?.nlink() > 1;
+    let here = || fs::metadata(folder).ok();
+    lock_holder(file).filter(|pid| !is_linked || here().is_some_and(|here| has_open(*pid, &here) != Some(false)))
+}
+
+/// The service that holds the lock on a file of a home, which it keeps open as long as it lives. Commands hold locks for a moment.
+#[must_use]
+pub fn service_of(home: &Path, lock: &Path) -> Option<u32> {
+    let here = fs::metadata(home).ok()?;
+    lock_holder(lock).filter(|pid| has_open(*pid, &here) != Some(false))
+}
+
+/// Whether a process has a file or folder open; `None` where what it has is not shown to this user.
+pub(super) fn has_open(pid: u32, wanted: &Metadata) -> Option<bool> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files,
         Err(error) => return (error.kind() == ErrorKind::NotFound).then_some(false),

@@ -4,11 +4,12 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::refusal::Refusal;
 use crate::base::address::Address;
 use crate::base::disk_fault::folder_in_the_way;
 use crate::base::files::read_trusted;
-use crate::base::kill_watch::KillWatch;
 use crate::home::{Config, Home, HomeError, HomeLock, LoadedConfig, add_client, load, put_back};
 
 /// Longest file with an address.
@@ -34,20 +35,20 @@ pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
     }
 }
 
-/// Where the service that runs on this home listens, as it left word; none where none runs, or that cannot be seen. The
-/// config may have changed since its start, and a flag may have named another address.
-pub(super) fn running(home: &Home) -> Option<SocketAddr> {
-    is_running(home).then(|| left(home)).flatten()
+/// The word that the last service of this home left of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Left {
+    /// Where it said that it listens.
+    pub(super) address: SocketAddr,
+    /// The number of its life, which its status tells too; a service before this version left none.
+    pub(super) life: Option<String>,
 }
 
-/// Whether a service is seen to run on this home.
-pub(super) fn is_running(home: &Home) -> bool {
-    KillWatch::is_watched(&home.kill_file()) == Some(true)
-}
-
-/// Where the last service of this home said that it listens.
-pub(super) fn left(home: &Home) -> Option<SocketAddr> {
-    read_trusted(&home.address_file(), &home.trusted(), MAX_ADDRESS).ok()?.trim().parse().ok()
+/// What that says.
+pub(super) fn left(home: &Home) -> Option<Left> {
+    let text = read_trusted(&home.address_file(), &home.trusted(), MAX_ADDRESS).ok()?;
+    let mut words = text.split_whitespace();
+    Some(Left { address: words.next()?.parse().ok()?, life: words.next().map(str::to_owned) })
 }
 
 /// A config that no other command changes while this lives.

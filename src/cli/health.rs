@@ -4,16 +4,16 @@
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::configured::{configured, running};
+use super::configured::{configured, left};
 use super::kill_elsewhere::is_same;
-use super::kill_told::kill_file_at;
+use super::kill_told::{kill_file_at, kill_file_of, status_at};
 use super::reached::USUAL;
 use super::refusal::Refusal;
-use super::{environment, kill_disk, local_http, start};
-use crate::base::kill_watch::KillWatch;
+use super::running_here::running;
+use super::{environment, kill_disk, local_http, running_here, start};
 use crate::base::origin::Origin;
 use crate::base::shell::{place, word};
 use crate::base::text::{printable, short};
@@ -52,8 +52,8 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     let base = &base_url(args, home)?;
     let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
         .map_err(|error| format!("no answer from {base}: {error}; {}", way_out(home, is_named)))?;
-    if let Some(other) = other_home(base, home).filter(|_| !is_named) {
-        return Err(of_another(base, &other, home));
+    if let Some(told) = told_of_another(base, home).filter(|_| !is_named) {
+        return Err(told);
     }
     let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
     match (status, health) {
@@ -77,7 +77,7 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
 /// What is done where nobody answers: one that runs is not started beside itself.
 fn way_out(home: &Home, is_named: bool) -> String {
     // Who may not see whether one runs is told of both.
-    let watched = KillWatch::is_watched(&home.kill_file());
+    let watched = running_here::is_watched(home);
     let runs = if watched == Some(true) { "a guard runs on this home" } else { "a guard may run on this home" };
     let again = || start::again(home, &configured(home).ok()?);
     let elsewhere = || "end it in its container and start it again there".to_owned();
@@ -96,13 +96,26 @@ fn start(home: &Home) -> String {
     configured(home).map_or_else(|_| "svc-guard run --network MODE".to_owned(), |config| start::command(home, &config))
 }
 
-/// The kill file of the guard that answers, where no guard runs on this home, so that it is another one's.
-fn other_home(base: &str, home: &Home) -> Option<PathBuf> {
-    let kill_file = home.kill_file();
-    if KillWatch::is_watched(&kill_file) != Some(false) {
+/// What is to be said where another home's guard answers: none runs on this one, or the one that does is not the one that left word
+/// of itself there.
+fn told_of_another(base: &str, home: &Home) -> Option<String> {
+    let (kill_file, watched) = (home.kill_file(), running_here::is_watched(home));
+    let life = left(home).filter(|left| local_url(left.address) == base).and_then(|left| left.life);
+    // A service before this version leaves no number of its life.
+    if watched.is_none() || (watched == Some(true) && life.is_none()) {
         return None;
     }
-    kill_file_at(base).filter(|told| !is_same(told, kill_file.path()))
+    let status = status_at(base)?;
+    let other = kill_file_of(&status).filter(|told| !is_same(told, kill_file.path()))?;
+    match watched {
+        Some(true) if life.as_deref() == Some(&status.life) => None,
+        Some(true) => Some(format!(
+            "no answer from this home's guard: what answers at {base} is the guard of {}; {}",
+            place(other.parent().unwrap_or(Path::new("/"))),
+            way_out(home, false)
+        )),
+        _ => Some(of_another(base, &other, home)),
+    }
 }
 
 fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {

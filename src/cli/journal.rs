@@ -2,10 +2,11 @@
 
 use rust_decimal::Decimal;
 
-use super::configured::{configured, is_running};
+use super::configured::configured;
 use super::equity::{self, Measured};
 use super::output::{check_open, print, report};
 use super::refusal::Refusal;
+use super::running_here::is_running;
 use super::{mainnet, running_here, values};
 use crate::base::amount::cents;
 use crate::base::clock::now_ms;
@@ -64,11 +65,13 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     });
     let _lock = home.lock().map_err(Refusal::Home)?;
     home.create().map_err(Refusal::Home)?;
-    journal::create_risk(&dir, &record.to_line()).map_err(|error| Refusal::Journal(error, args.mode))?;
     let (mode, account) = (args.mode, config.account);
+    let had_written = home.has_written(mode, account);
+    let witness = home.journal_witness(mode, account);
+    journal::create_risk(&dir, &record.to_line(), Some(&witness)).map_err(|error| Refusal::Journal(error, mode))?;
     let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", cents(equity));
     // Left by a service that ran on another journal of this account.
-    let forgets = if home.has_written(mode, account) { FORGOTTEN } else { "" };
+    let forgets = if had_written { FORGOTTEN } else { "" };
     report(&format!("{done}\n{forgets}"), &done)
 }
 

@@ -18,9 +18,8 @@ use super::configured::{configured, left};
 use super::journal;
 use super::kill_elsewhere::{self, Other};
 use super::kill_told::{Seen, Watcher};
-use super::start;
+use super::{running_here, start};
 use crate::base::kill_file::Pulled;
-use crate::base::kill_watch::KillWatch;
 use crate::base::mode::Mode;
 use crate::base::shell;
 use crate::home::Home;
@@ -178,7 +177,7 @@ fn place(home: &Home, reason: &str) -> io::Result<Placed> {
 fn see(home: &Home) -> Seen {
     let config = configured(home).ok();
     let start = config.as_ref().filter(|config| config.mode != Mode::Paper).map(|config| start::command(home, config));
-    let watched = KillWatch::is_watched(&home.kill_file());
+    let watched = running_here::is_watched(home);
     let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| start::again(home, config));
     let hindrance =
         config.as_ref().filter(|_| watched == Some(false)).and_then(|config| journal::hindrance(home, config));

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
+use crate::base::packaged::SERVICE_HOME;
 use crate::base::shell::{place, word};
-use crate::home::{Home, SERVICE_HOME, system_home};
+use crate::home::{Home, system_home};
 
 /// Most folders that are looked into beside a home.
 const MOST_BESIDE: usize = 1000;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::configured::Left;
 use super::kill_elsewhere::is_same;
 use super::reached::USUAL;
 use super::{environment, local_http};
@@ -29,7 +30,7 @@ pub(super) struct Seen {
     /// Whether a running guard watches its kill file, where that can be told.
     pub(super) watched: Option<bool>,
     /// Where its last service said that it listens.
-    pub(super) left: Option<SocketAddr>,
+    pub(super) left: Option<Left>,
     /// Where its config says that it listens.
     pub(super) listen: Option<SocketAddr>,
     /// The command that starts its guard, where that sends.
@@ -50,25 +51,27 @@ pub(super) struct Watcher {
     /// Whether it was said somewhere that a guard listens there.
     is_known: bool,
     file: PathBuf,
-    /// Where the guard that is seen to watch it left word that it listens: it may name the place where the home stood before
-    /// that was moved.
-    own: Option<String>,
+    /// Where the guard that is seen to watch it left word that it listens, with the number of its life: it may name the place where
+    /// the home stood before that was moved.
+    own: Option<(String, Option<String>)>,
     begun: Instant,
 }
 
 impl Watcher {
     /// The guard of this home, by the address that it left there, and by its config's.
     pub(super) fn of(home: &Home, seen: &Seen) -> Self {
-        let Seen { watched, left, listen, .. } = *seen;
+        let left = seen.left.as_ref();
         let named = environment::listen(None).ok().flatten();
-        let mut urls: Vec<String> = [left, named, listen].into_iter().flatten().filter_map(base_url).collect();
+        let mut urls: Vec<String> =
+            [left.map(|left| left.address), named, seen.listen].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
         let is_known = !urls.is_empty();
         // Of a home that was taken away, nothing says where its guard answers.
         if !is_known {
             urls.push(local_url(USUAL));
         }
-        let own = left.filter(|_| watched == Some(true)).and_then(base_url);
+        let own = left.filter(|_| seen.watched == Some(true));
+        let own = own.and_then(|left| Some((base_url(left.address)?, left.life.clone())));
         Self { urls, is_known, file: home.kill_file().path().to_owned(), own, begun: Instant::now() }
     }
 
@@ -104,8 +107,8 @@ impl Watcher {
 
     /// The home of the guard that answers where this home's would, if another one does.
     pub(super) fn answering(&self) -> Option<PathBuf> {
-        let mut others = self.urls.iter().filter(|url| self.own.as_deref() != Some(url.as_str()));
-        let file = others.find_map(|url| kill_file_at(url)).filter(|file| !is_same(file, &self.file))?;
+        let other = |url: &String| asked(url).ok().filter(|status| !self.is_own(url, status));
+        let file = self.urls.iter().find_map(other).and_then(|status| kill_file_of(&status))?;
         file.parent().map(Path::to_owned)
     }
 
@@ -130,15 +133,34 @@ impl Watcher {
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
         let status = asked(url)?;
-        let is_own = self.own.as_deref() == Some(url) || is_same(Path::new(&status.kill_file), &self.file);
-        if is_own { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
+        if self.is_own(url, &status) {
+            return Ok(status);
+        }
+        Err(format!("a guard answers there whose kill file is {}", status.kill_file))
+    }
+
+    /// Whether what answers there is the guard that watches this kill file, by its life or by the file that it names.
+    fn is_own(&self, url: &str, status: &Status) -> bool {
+        let own = self.own.as_ref().filter(|(own, _)| own == url);
+        let is_alive = own.is_some_and(|(_, life)| life.as_ref().is_none_or(|life| *life == status.life));
+        is_alive || is_same(Path::new(&status.kill_file), &self.file)
     }
 }
 
 /// The kill file of the guard that answers there, if one does.
 pub(super) fn kill_file_at(url: &str) -> Option<PathBuf> {
-    let file = PathBuf::from(asked(url).ok()?.kill_file);
+    kill_file_of(&asked(url).ok()?)
+}
+
+/// The kill file that a guard names.
+pub(super) fn kill_file_of(status: &Status) -> Option<PathBuf> {
+    let file = PathBuf::from(&status.kill_file);
     (file.is_absolute() && file.ends_with("kill")).then_some(file)
+}
+
+/// The status of the guard that answers there, if one does.
+pub(super) fn status_at(url: &str) -> Option<Status> {
+    asked(url).ok()
 }
 
 fn asked(url: &str) -> Result<Status, String> {

@@ -1,7 +1,7 @@
 //! A set-up over an earlier one: what that had and the new one has no more, for whoever made it.
 
-use super::configured::is_running;
 use super::one_rule::in_words;
+use super::running_here::is_running;
 use crate::home::{Config, Home};
 
 /// What an earlier set-up had and this one has no more: its clients, and values that are others now, each with the way back.

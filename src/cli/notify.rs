@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::configured::running;
 use super::environment;
 use super::output::{print, say};
 use super::reached::{CHOSEN, guard_url, way_to_a_port};
 use super::refusal::Refusal;
+use super::running_here::running;
 use crate::base::files::{FileError, Why, in_own_folder, read_trusted};
 use crate::base::log_line::Reader;
 use crate::base::shell::word;
@@ -250,7 +250,7 @@ mod tests {
             let name = empty.display().to_string();
             assert!(said.contains(&name) && said.contains("holds no journal"), "{said}");
         }
-        create_risk(&own, "{\"kind\":\"init\"}").unwrap();
+        create_risk(&own, "{\"kind\":\"init\"}", None).unwrap();
         fs::write(own.join("events-2026-01-01.jsonl"), "").unwrap();
         assert_eq!((without_journal(&own), without_journal(&journals)), (None, None));
         assert!(without_journal(folder.path()).is_some());
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_line_that_is_no_text_hides_none_behind_it() {
         let folder = tempfile::tempdir().unwrap();
-        create_risk(folder.path(), "{\"kind\":\"init\"}").unwrap();
+        create_risk(folder.path(), "{\"kind\":\"init\"}", None).unwrap();
         let lines = b"{\"seq\":1}\n{\"seq\":2,\"a\":\"\xff\"}\n{\"seq\":3}\n";
         fs::write(folder.path().join("events-2026-01-01.jsonl"), lines).unwrap();
         let past = past(Some(folder.path().to_owned()), true);

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use super::configured::running;
 use super::refusal::Refusal;
+use super::running_here::running;
 use crate::home::{Home, Pairing, base_url, local_url};
 
 /// What a port 0 means.

@@ -4,9 +4,10 @@ use std::io::{BufWriter, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::configured::{configured, is_running};
+use super::configured::configured;
 use super::output::{check_open, say, unwritten};
 use super::refusal::Refusal;
+use super::running_here::is_running;
 use super::{journal, print_beside, read_ahead, values};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, NotADay};

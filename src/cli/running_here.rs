@@ -1,15 +1,19 @@
-//! A guard that runs on a home whose folder or journal was moved since: a second one beside it would take the first one's place by
-//! halves, and neither would close what the other holds.
+//! The guard that runs on a home, as its files and the system's lists tell. Where the home's folder or journal was moved since it
+//! began, a second one beside it would take the first one's place by halves, and neither would close what the other holds.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
+use super::configured::{configured, left};
 use super::refusal::Refusal;
 use crate::base::kill_watch::KillWatch;
+use crate::base::lock_holder::service_of;
 use crate::base::shell::place;
-use crate::home::Home;
+use crate::home::{Config, Home};
 
 /// Refuses what would begin a guard, or its journal, beside one that runs.
 pub(super) fn refuse_beside(home: &Home) -> Result<(), Refusal> {
@@ -18,21 +22,55 @@ pub(super) fn refuse_beside(home: &Home) -> Result<(), Refusal> {
 
 /// That one is seen to run, and what is done first.
 pub(super) fn told(home: &Home) -> Option<String> {
-    let pid = KillWatch::holder(&home.kill_file())?;
-    // Whoever can read the mark can hold a lock on it: a stranger must not keep the guard from coming back to what is open.
-    let uid = fs::metadata(format!("/proc/{pid}")).ok()?.uid();
-    let owner = fs::metadata(home.dir()).ok()?.uid();
-    is_the_homes(uid, owner, Uid::effective().as_raw()).then(|| {
-        format!(
-            "a guard runs on {} already, whose home or journal was moved since: move that back, or stop it first: `kill {pid}` ends \
-             it in order, and where it hangs `kill -9 {pid}`",
-            place(home.dir())
-        )
-    })
+    let pid = KillWatch::holder(&home.kill_file()).filter(|pid| is_the_homes(*pid, home))?;
+    Some(format!(
+        "a guard runs on {} already, whose home or journal was moved since: move that back, or stop it first: `kill {pid}` ends it in \
+         order, and where it hangs `kill -9 {pid}`",
+        place(home.dir())
+    ))
+}
+
+/// Where the service that runs on this home listens, as it left word; none where none runs, or that cannot be seen. The
+/// config may have changed since its start, and a flag may have named another address.
+pub(super) fn running(home: &Home) -> Option<SocketAddr> {
+    is_running(home).then(|| left(home)).flatten().map(|left| left.address)
+}
+
+/// Whether a service is seen to run on this home.
+pub(super) fn is_running(home: &Home) -> bool {
+    is_watched(home) == Some(true)
+}
+
+/// Whether a guard watches this home's kill file; `None` where that cannot be told. The mark of one that hangs may be gone, which puts
+/// it back as long as it lives: then its journal's lock tells.
+pub(super) fn is_watched(home: &Home) -> Option<bool> {
+    match KillWatch::is_watched(&home.kill_file()) {
+        Some(false) if by_journal(home, configured(home).ok().as_ref()).is_some() => Some(true),
+        seen => seen,
+    }
+}
+
+/// The guard that runs on this home, where it can be seen: by its journal, or by its mark where that was moved away.
+pub(super) fn pid(home: &Home, config: Option<&Config>) -> Option<u32> {
+    by_journal(home, config).or_else(|| KillWatch::holder(&home.kill_file()).filter(|pid| is_the_homes(*pid, home)))
+}
+
+fn by_journal(home: &Home, config: Option<&Config>) -> Option<u32> {
+    let config = config?;
+    service_of(home.dir(), &home.journal_dir(config.mode, config.account).join("lock"))
+        .filter(|pid| is_the_homes(*pid, home))
+}
+
+/// Whether a process is the home's owner's, or of who asks. Whoever can read a lock's file can hold it: a stranger must not keep the
+/// guard from coming back to what is open.
+fn is_the_homes(pid: u32, home: &Home) -> bool {
+    let uid = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.uid());
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    uid(&process).zip(uid(home.dir())).is_some_and(|(uid, owner)| is_of(uid, owner, Uid::effective().as_raw()))
 }
 
 /// Whether a process of this user may be the guard of a home of that owner, for whoever asks.
-fn is_the_homes(uid: u32, owner: u32, own: u32) -> bool {
+fn is_of(uid: u32, owner: u32, own: u32) -> bool {
     uid == owner || uid == own
 }
 
@@ -53,6 +91,6 @@ mod tests {
         assert!(told(&home).unwrap().contains(&format!("`kill {}`", std::process::id())));
         drop(held);
         assert_eq!(told(&home), None);
-        assert!(is_the_homes(1000, 1000, 0) && is_the_homes(0, 1000, 0) && !is_the_homes(65534, 1000, 0));
+        assert!(is_of(1000, 1000, 0) && is_of(0, 1000, 0) && !is_of(65534, 1000, 0));
     }
 }

@@ -169,7 +169,8 @@ fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Resul
     let files = [dir.join("lock"), dir.join("risk.jsonl")];
     let new = [&dir].into_iter().chain(&files).filter(|path| fs::symlink_metadata(path).is_err()).cloned();
     rollback.made.extend(new.collect::<Vec<_>>());
-    match journal::create_risk(&dir, &first_record(config)) {
+    let witness = home.journal_witness(config.mode, config.account);
+    match journal::create_risk(&dir, &first_record(config), Some(&witness)) {
         Ok(()) | Err(OpenError::Exists(_)) => Ok(()),
         Err(error) => Err(Refusal::Journal(error, config.mode)),
     }

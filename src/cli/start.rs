@@ -1,12 +1,15 @@
 //! The command that starts the service of a home: with its mode, and on mainnet with a person's word and the key; and where
 //! the key of a home is kept, which decides how that command gets it.
 
+use std::fs;
 use std::path::Path;
 
-use crate::base::lock_holder::lock_holder;
+use super::configured::left;
+use super::running_here;
 use crate::base::mode::Mode;
-use crate::base::shell::{confirmation, word};
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, SERVICE_HOME};
+use crate::base::packaged::unit_of;
+use crate::base::shell::{confirmation, place, word};
+use crate::home::{CREDENTIAL, Config, Home, KeyStore};
 
 /// Where the API wallet's key of a home is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +39,8 @@ impl KeyPlace {
 /// The command as it is typed; `FILE` stands for a file with the API wallet's key where the home holds none.
 pub(super) fn command(home: &Home, config: &Config) -> String {
     let mode = config.mode;
-    if is_packaged(home) {
-        return "sudo systemctl enable --now svc-guard".to_owned();
+    if let Some(unit) = unit_of(home.dir()) {
+        return format!("sudo systemctl enable --now {unit}");
     }
     match (mode, KeyPlace::of(home, config)) {
         (Mode::Paper, _) => "svc-guard run".to_owned(),
@@ -53,12 +56,43 @@ pub(super) fn command(home: &Home, config: &Config) -> String {
 
 /// How the guard that runs on this home is ended, whatever it hangs in, and started again.
 pub(super) fn again(home: &Home, config: &Config) -> Option<String> {
-    if is_packaged(home) {
-        return Some("`sudo systemctl restart svc-guard` starts it anew".to_owned());
+    if let Some(unit) = unit_of(home.dir()) {
+        return Some(format!("`sudo systemctl restart {unit}` starts it anew"));
     }
-    let lock = home.journal_dir(config.mode, config.account).join("lock");
-    let pid = lock_holder(&lock)?;
-    Some(format!("`kill -9 {pid}` ends it, and `{}` starts it again", command(home, config)))
+    let pid = running_here::pid(home, Some(config))?;
+    let given = given_to(pid).or_else(|| {
+        let listen = left(home)?.address;
+        (config.listen.port() != 0 && listen != config.listen).then(|| format!(" --listen {listen}"))
+    });
+    let run = format!("svc-guard run{}", given.unwrap_or_default());
+    let command = command(home, config).replacen("svc-guard run", &run, 1);
+    let journal = home.journal_dir(config.mode, config.account);
+    Some(if journal.symlink_metadata().is_ok() {
+        format!("`kill -9 {pid}` ends it, and `{command}` starts it again")
+    } else {
+        format!(
+            "`kill -9 {pid}` ends it, and `{command}` starts it again once its journal, which was moved away, stands at {} again",
+            place(&journal)
+        )
+    })
+}
+
+/// What a start was given beside the config, as its process's command line says.
+fn given_to(pid: u32) -> Option<String> {
+    const KEPT: [&str; 4] = ["--listen", "--ip-share", "--key-file", "--container"];
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let mut given = String::new();
+    while let Some(text) = words.next() {
+        let Some(name) = KEPT.into_iter().find(|name| text == *name || text.starts_with(&format!("{name}="))) else {
+            continue;
+        };
+        given.push_str(&format!(" {}", word(text.as_ref())));
+        if text == name && name != "--container" {
+            given.push_str(&format!(" {}", word(words.next()?.as_ref())));
+        }
+    }
+    (!given.is_empty()).then_some(given)
 }
 
 /// The same with a key that the home does not hold.
@@ -86,9 +120,9 @@ pub(super) fn confirmed(text: &str, home: &Home, config: &Config) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// Whether the home is the packaged service's, which a unit starts.
+/// Whether the home is one of the package's, which a unit starts.
 pub(super) fn is_packaged(home: &Home) -> bool {
-    home.dir() == Path::new(SERVICE_HOME)
+    unit_of(home.dir()).is_some()
 }
 
 fn on_stdin(config: &Config) -> String {
@@ -103,6 +137,7 @@ fn on_stdin(config: &Config) -> String {
 mod tests {
     use super::*;
     use crate::base::address::Address;
+    use crate::base::packaged::SERVICE_HOME;
     use crate::home::Deployment;
     use crate::rules::Rules;
 
@@ -112,6 +147,7 @@ mod tests {
             let config = Config::new(mode, Address([1; 20]), Rules::default(), Deployment::default());
             let at = |dir: &str| command(&Home::resolve(Some(dir.into()), None, true).unwrap(), &config);
             assert_eq!(at(SERVICE_HOME), "sudo systemctl enable --now svc-guard");
+            assert_eq!(at("/var/lib/svc-guard/guards/eth"), "sudo systemctl enable --now svc-guard@eth");
             assert!(at("/var/lib/svc-guard-2").contains("svc-guard run"), "{mode}");
         }
     }

@@ -10,7 +10,9 @@ use clap::error::ErrorKind;
 use super::home_meant::{self, Meant};
 use super::refusal::{Refusal, unsure};
 use super::renamed_commands::{self, Named};
-use super::{configured, environment, here, misplaced, nearly, notify, of_others, reached, slips, start, usage};
+use super::{
+    configured, environment, here, misplaced, nearly, notify, of_others, reached, running_here, slips, start, usage,
+};
 use crate::base::mode::Mode;
 use crate::base::text::{short, without_keys};
 use crate::home::{Home, local_url};
@@ -123,7 +125,7 @@ fn as_meant(program: &Command, error: &clap::Error, words: &[String], home: impl
 /// The home that was named, for whoever looks for a command that there is not.
 fn named(home: &Home) -> Named {
     let config = configured::configured(home).ok();
-    let listen = configured::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(reached::USUAL);
+    let listen = running_here::running(home).or(config.as_ref().map(|config| config.listen)).unwrap_or(reached::USUAL);
     Named {
         mode: config.map(|config| config.mode),
         config: home.config_file(),

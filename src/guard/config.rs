@@ -72,6 +72,8 @@ pub struct Config {
     pub weight_per_minute: u32,
     /// Path of the kill file, for the status.
     pub kill_file: String,
+    /// A number of this life, for the status: whoever reads it knows which home's guard answers.
+    pub life: String,
     /// The venue's URL, for the status.
     pub venue_url: String,
 }

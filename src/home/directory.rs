@@ -25,9 +25,6 @@ const JOURNALS_MODE: u32 = 0o755;
 /// The service's own sockets and locks.
 const RUN_MODE: u32 = 0o700;
 
-/// The home of the installed service.
-pub const SERVICE_HOME: &str = "/var/lib/svc-guard";
-
 /// A home directory and the places in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {

@@ -23,7 +23,7 @@ pub use account_mark::AccountMark;
 pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, DEFAULT_LISTEN, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
-pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME, system_home};
+pub use directory::{Home, HomeError, HomeLock, system_home};
 pub use edit::{add_client, put_back, replace_api_wallet, set_api_wallet, set_value};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{

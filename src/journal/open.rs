@@ -118,13 +118,17 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
 /// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and leaves everything as it is. A last line
 /// that is cut off is none of its business: a start makes it whole, or says what is missing.
 pub fn check_risk(dir: &Path, owner: &[(&'static str, String)]) -> Result<(), OpenError> {
+    if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+    }
     let checked = read_risk(&Folders::of(dir)?, owner).map(drop);
     let is_cut = |error: &OpenError| matches!(error, OpenError::Damaged(damage) if matches!(damage.what, What::Line(LineFault::Cut)));
     checked.or_else(|error| if is_cut(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Starts a risk journal in `dir` with its first record (one JSON object on one line). Never replaces one.
-pub fn create_risk(dir: &Path, first_record: &str) -> Result<(), OpenError> {
+/// Starts a risk journal in `dir` with its first record (one JSON object on one line). Never replaces one. What the `witness` says of
+/// one that was set aside is forgotten.
+pub fn create_risk(dir: &Path, first_record: &str, witness: Option<&Path>) -> Result<(), OpenError> {
     let folder = Folder::own(dir)?;
     let _held = lock(&folder)?;
     let folders = Folders::of(dir)?;
@@ -136,7 +140,11 @@ pub fn create_risk(dir: &Path, first_record: &str) -> Result<(), OpenError> {
     let failed = OpenError::io(dir);
     let mut line = Vec::new();
     seal(Chain::START, first_record, &mut line).map_err(|fault| failed(io::Error::other(fault)))?;
-    folder.replace(&name, &line).map_err(failed)
+    folder.replace(&name, &line).map_err(&failed)?;
+    match witness.map_or(Ok(()), std::fs::remove_file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses events whose risk journal is gone: with a new one nothing would be known of their halts.

@@ -61,8 +61,8 @@ pub(super) fn check(path: &Path, folders: &Folders) -> Result<(), OpenError> {
     let first = list(folders, Stream::Events)?.first().copied();
     let reaches = match folders.open(&seen.segment.name())? {
         Some((_, file)) => chain_at(&file, seen.offset).is_ok_and(|chain| chain == seen.chain),
-        // A new journal has none yet; a day that was moved away is older than those that are there.
-        None => first.is_none_or(|first| first > seen.segment),
+        // A day that was moved away is older than those that are there. A new journal, which has none yet, has no witness either.
+        None => first.is_some_and(|first| first > seen.segment),
     };
     if reaches {
         return Ok(());

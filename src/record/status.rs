@@ -41,6 +41,9 @@ pub struct Status {
     /// The kill file.
     #[serde(default)]
     pub kill_file: String,
+    /// A number of this life of the service's, which the home's `journals/listening` holds too.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub life: String,
     /// The rules as a code.
     #[serde(default)]
     pub rules: String,

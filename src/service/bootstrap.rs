@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 
 use super::reporting::recent_events::RecentEvents;
 use super::venue_io::intervals::{Intervals, marks_max_age_ms};
+use crate::base::life;
 use crate::base::mode::{Mode, Network};
 use crate::guard::{self, DaysLoss, Guard};
 use crate::home::{Config, Home};
@@ -67,6 +68,7 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         feed: true,
         weight_per_minute: config.ip_share.budget_per_minute(),
         kill_file: home.kill_file().path().display().to_string(),
+        life: life::of_process().to_owned(),
         venue_url: config.venue_url().to_owned(),
     }
 }

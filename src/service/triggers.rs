@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
+use crate::base::life;
 use crate::base::unsynced::replace_unsynced;
 use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
@@ -66,10 +67,10 @@ pub(super) fn kill_file(
     }
 }
 
-/// Says where this guard answers, in the place of what an earlier one said: whoever pulls the switch asks there what became of
+/// Says where this guard answers, and the number of its life, in the place of what an earlier one said: whoever pulls the switch asks there what became of
 /// it, and goes by the config's address without it. Not synced: a start has better things to wait for.
 pub(super) fn leave_word(file: &Path, address: Option<SocketAddr>) {
-    let text = address.map(|address| format!("{address}\n")).unwrap_or_default();
+    let text = address.map(|address| format!("{address}\n{}\n", life::of_process())).unwrap_or_default();
     if replace_unsynced(file, text.as_bytes()).is_err() {
         _ = fs::remove_file(file);
     }
@@ -133,6 +134,6 @@ mod tests {
         };
         kill_file(watch, leave, &to_write, &inbox, &Faults::default()).unwrap_err();
         assert_eq!(seen, Some(Some(false)));
-        assert_eq!(fs::read_to_string(&word).unwrap(), "127.0.0.1:4000\n");
+        assert_eq!(fs::read_to_string(&word).unwrap(), format!("127.0.0.1:4000\n{}\n", life::of_process()));
     }
 }

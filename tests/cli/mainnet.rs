@@ -65,7 +65,7 @@ fn begin_journal(place: &Place, mode: &str) {
     let record = format!(
         r#"{{"kind":"init","at_ms":1,"mode":"{mode}","account":"{ACCOUNT}","account_network":"mainnet","equity":"1000"}}"#
     );
-    journal::create_risk(&journal_dir(place), &record).unwrap();
+    journal::create_risk(&journal_dir(place), &record, None).unwrap();
 }
 
 fn run(place: &Place) -> Command {

@@ -184,7 +184,7 @@ fn run_takes_the_configured_wallets_key_only() {
     place.write_config(&place.config().replace(ACCOUNT, WALLET));
     let journal = place.home().join(format!("journals/testnet-{WALLET}"));
     let owner = format!(r#"{{"kind":"init","mode":"testnet","account":"{WALLET}","account_network":"testnet"}}"#);
-    svc_guard::journal::create_risk(&journal, &owner).unwrap();
+    svc_guard::journal::create_risk(&journal, &owner, None).unwrap();
     refused(&place.run_with(&run, FAKE_KEY), "the config names as the account itself");
     assert_eq!(place.run(&[&run[..], &["--key-file", "x"]].concat()).status.code(), Some(2));
 }

@@ -49,6 +49,7 @@ mod start;
 mod subscriptions;
 mod wallet;
 mod watched;
+mod whose_guard;
 
 #[path = "../load/history.rs"]
 #[allow(dead_code, reason = "each program uses its own part of it")]

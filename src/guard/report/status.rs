@@ -27,6 +27,7 @@ impl Guard {
             api_wallet_valid_until: self.api_wallet_valid_until_ms,
             killed: self.killed.clone(),
             kill_file: config.kill_file.clone(),
+            life: config.life.clone(),
             rules: config.rules.to_code(),
             clients: config.clients.iter().copied().collect(),
             at_ms: now_ms,

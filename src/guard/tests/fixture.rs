@@ -21,7 +21,6 @@ pub(super) const NOW: u64 = 1_800_000_000_000;
 pub(super) const CLIENT: Address = Address([0xc1; 20]);
 pub(super) const ACCOUNT: Address = Address([0xac; 20]);
 pub(super) const PLENTY: u64 = 1_000_000; // requests left at the venue
-
 pub(super) const BTC: u32 = 0;
 pub(super) const ETH: u32 = 1;
 pub(super) const SOL: u32 = 2;
@@ -72,6 +71,7 @@ pub(super) fn config(mode: Mode, rules: Rules) -> Config {
         feed: false,
         weight_per_minute: 1_200,
         kill_file: "/home/owner/kill".to_owned(),
+        life: String::new(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }
 }

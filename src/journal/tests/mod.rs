@@ -40,7 +40,7 @@ impl Place {
     pub(super) fn new() -> Place {
         let root = TempDir::new().unwrap();
         let (dir, spare) = (root.path().join("journals/paper-0x01"), root.path().join("spare/paper-0x01"));
-        create_risk(&dir, &json!({"kind": "init", "n": 0}).to_string()).unwrap();
+        create_risk(&dir, &json!({"kind": "init", "n": 0}).to_string(), None).unwrap();
         Place { _root: root, dir, spare }
     }
 

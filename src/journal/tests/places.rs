@@ -237,8 +237,13 @@ fn an_older_copy_of_it_all_is_refused() {
     fs::remove_dir_all(&place.dir).unwrap();
     fs::rename(&newer, &place.dir).unwrap();
     assert_eq!(seqs(&begin().unwrap().1), [1, 2]);
-    fs::remove_dir_all(&place.dir).unwrap();
-    create_risk(&place.dir, &json!({"kind": "init", "n": 0}).to_string()).unwrap();
-    begin().unwrap();
+    // One of before the first event is as old as any; where it is a new one whoever began it has said so.
+    let anew = |witness: Option<&Path>| {
+        fs::remove_dir_all(&place.dir).unwrap();
+        create_risk(&place.dir, &json!({"kind": "init", "n": 0}).to_string(), witness).unwrap();
+        begin()
+    };
+    assert!(matches!(anew(None), Err(OpenError::OlderCopy { .. })));
+    anew(Some(&witness)).unwrap();
     assert!(!witness.exists());
 }

@@ -30,7 +30,7 @@ fn what_was_written_is_found_again() {
 #[test]
 fn a_journal_is_started_once() {
     let place = filled();
-    assert!(matches!(create_risk(&place.dir, r#"{"kind":"init"}"#), Err(OpenError::Exists(_))));
+    assert!(matches!(create_risk(&place.dir, r#"{"kind":"init"}"#, None), Err(OpenError::Exists(_))));
     assert_eq!(numbers(&place.open().1.risk), [0, 1, 2]);
     let nowhere = place.dir.join("none");
     assert!(matches!(open(&nowhere, &Options::default()).map(|_| ()), Err(OpenError::NoRiskJournal(_))));

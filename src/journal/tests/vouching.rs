@@ -24,7 +24,7 @@ fn each_journal_knows_the_other_s_end() {
     }
     std::fs::remove_file(place.file("risk.jsonl")).unwrap();
     assert!(matches!(damage_of(&place).what, What::Gone { .. }));
-    let begun_anew = create_risk(&place.dir, r#"{"kind":"init"}"#);
+    let begun_anew = create_risk(&place.dir, r#"{"kind":"init"}"#, None);
     assert!(matches!(begun_anew, Err(OpenError::Damaged(damage)) if matches!(damage.what, What::Gone { .. })));
     // A whole one of another life of the same account.
     let other = filled();

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::packaged::{SERVICE_HOME, unit_of};
 use crate::base::shell::{confirmation, for_home, word};
-
-/// The home of the packaged service, and the folder of the homes of further ones.
-const PACKAGED: &str = "/var/lib/svc-guard";
 
 /// Which guard it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,12 +31,7 @@ impl Guard {
 
     /// The name of its unit, where its home is one of the package's.
     fn unit(&self) -> Option<String> {
-        match self.home().strip_prefix(PACKAGED)? {
-            "" => Some("svc-guard".to_owned()),
-            rest => {
-                rest.strip_prefix("/guards/").filter(|name| !name.contains('/')).map(|name| format!("svc-guard@{name}"))
-            }
-        }
+        unit_of(Path::new(self.home()))
     }
 
     /// What goes before a command that acts on the home as its owner.
@@ -75,7 +68,7 @@ impl Guard {
 
     /// A way of the package's service, beside that of an image's: both have one home, and the status does not tell which it is.
     fn or_container(&self, way: String, in_container: &str) -> String {
-        if self.home() == PACKAGED { format!("{way} (in a container instead: {in_container})") } else { way }
+        if self.home() == SERVICE_HOME { format!("{way} (in a container instead: {in_container})") } else { way }
     }
 
     /// How it is started, stopped or restarted (the verb).

@@ -40,6 +40,7 @@ fn config() -> Config {
         feed: false,
         weight_per_minute: 1_200,
         kill_file: "/nowhere/kill".to_owned(),
+        life: String::new(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }
 }

@@ -133,6 +133,21 @@ fn an_older_copy_of_the_folder_is_not_gone_on_from() {
     stand.start();
 }
 
+/// Nor from one of before the first event, which looks like a new one: the day's loss, the halt and the nonces were in the other.
+#[test]
+fn a_copy_of_before_the_first_event_is_not_gone_on_from() {
+    let mut stand = Stand::set_up(Mode::Paper, "");
+    let first = files(&stand);
+    stand.start();
+    stand.send(&json!({"type": "noop"}));
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    fs::remove_dir_all(stand.journal()).unwrap();
+    fs::create_dir(stand.journal()).unwrap();
+    put(&first);
+    let said = refused_start(&stand);
+    assert!(said.contains("older copy") && said.contains("Bring the newer one back"), "{said}");
+}
+
 #[test]
 fn a_removed_lock_lets_no_second_service_in() {
     let stand = Stand::up(Mode::Testnet, WIDE);

@@ -1,0 +1,96 @@
+//! Which guard is a home's: whoever kills or asks for its health is told of no other one, and of one that hangs too.
+
+use std::fs;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use crate::stand::{Mode, Stand, run_with};
+use crate::watched::{held, hold_covered, until_flat};
+
+fn said(home: &std::path::Path, args: &[&str]) -> (Option<i32>, String) {
+    let done = run_with(home, args, "");
+    let text = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8(text).unwrap())
+}
+
+/// A container's guard on a disk that is shared, and one of this machine at the same address of its own: what that one answers is
+/// none of the first one's.
+#[test]
+fn what_another_guard_answers_at_the_same_address_is_not_told_as_this_ones() {
+    let (hangs, other) = (Stand::up(Mode::Testnet, ""), Stand::up(Mode::Paper, ""));
+    hold_covered(&hangs, "ETH", "0.4");
+    let word = hangs.home().join("journals/listening");
+    let life = fs::read_to_string(&word).unwrap().lines().nth(1).unwrap().to_owned();
+    assert_eq!(hangs.status()["life"], life.as_str());
+    assert_ne!(other.status()["life"], life.as_str());
+    hangs.signal(Signal::SIGSTOP);
+    fs::write(&word, format!("{}\n{life}\n", other.address())).unwrap();
+    let (code, told) = said(&hangs.home(), &["health"]);
+    let named = format!("the guard of {}", other.home().display());
+    assert!(code == Some(1) && told.contains(&named) && told.contains("`kill -9 "), "{told}");
+    let (code, told) = said(&hangs.home(), &["kill", "--reason", "enough", "--wait", "1"]);
+    assert!(code == Some(1) && !told.contains("flat:") && told.contains("whose kill file is"), "{told}");
+    assert!(held(&hangs, "ETH").is_some());
+    assert!(other.status()["killed"].is_null());
+    hangs.signal(Signal::SIGCONT);
+    until_flat(&hangs);
+}
+
+/// Copies that spare room are made of links, and a lock on a file is on each of its names.
+#[test]
+fn a_copy_made_of_links_is_not_the_home_of_its_originals_guard() {
+    let stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    let copy = stand.home().with_file_name("copy");
+    let copied = Command::new("cp").arg("-al").args([stand.home(), copy.clone()]).status().unwrap();
+    assert!(copied.success());
+    let (code, told) = said(&copy, &["kill", "--reason", "test"]);
+    let named = format!("`svc-guard --home {} kill --reason test`", stand.home().display());
+    assert!(code == Some(1) && told.contains("no guard runs on this home") && told.contains(&named), "{told}");
+    assert!(stand.status()["killed"].is_null());
+    let (code, told) = said(&stand.home(), &["kill", "--reason", "enough", "--wait", "20"]);
+    assert!(code == Some(0) && told.contains("flat: 0 positions, 0 orders"), "{told}");
+}
+
+/// One that hangs puts its mark back once it goes on, and closes then.
+#[test]
+fn a_guard_that_hangs_without_its_mark_is_seen_by_its_journal() {
+    let stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    stand.signal(Signal::SIGSTOP);
+    fs::remove_file(stand.home().join("kill.watched")).unwrap();
+    let ends = format!("`kill -9 {}` ends it", stand.pid());
+    for (args, is_right) in [(&["health"][..], Some(1)), (&["kill", "--reason", "enough"], Some(0))] {
+        let (code, told) = said(&stand.home(), args);
+        assert!(code == is_right && told.contains(&ends) && !told.contains("no guard runs"), "{args:?}: {told}");
+    }
+    stand.signal(Signal::SIGCONT);
+    until_flat(&stand);
+}
+
+/// The way out is whole: the flags that it was started with, and its journal back where it belongs.
+#[test]
+fn a_guard_that_hangs_is_started_again_as_it_was() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    let command = stand.run_command(&["run", "--network", "testnet", "--listen", "127.0.0.1:0", "--ip-share=1/2"]);
+    stand.launch_as(command);
+    hold_covered(&stand, "ETH", "0.4");
+    stand.signal(Signal::SIGSTOP);
+    let begins = format!("where it hangs, `kill -9 {}` ends it, and `svc-guard --home", stand.pid());
+    let (_, told) = said(&stand.home(), &["health"]);
+    let run = " run --listen 127.0.0.1:0 --ip-share=1/2 --network testnet` starts it again";
+    assert!(told.contains(&begins) && told.contains(run), "{told}");
+    let (journals, away) = (stand.home().join("journals"), stand.home().join("away"));
+    fs::rename(&journals, &away).unwrap();
+    for args in [&["health"][..], &["kill", "--reason", "enough", "--wait", "1"]] {
+        let (code, told) = said(&stand.home(), args);
+        let back = format!("once its journal, which was moved away, stands at {}", journals.display());
+        assert!(code == Some(1) && told.contains(&begins) && told.contains(&back), "{args:?}: {told}");
+    }
+    // Once it has ended what is missing is named, and not the system's error.
+    stand.signal(Signal::SIGCONT);
+    stand.stop(Signal::SIGTERM);
+    let (_, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
+    assert!(told.contains("bring that folder back") && !told.contains("os error"), "{told}");
+}
