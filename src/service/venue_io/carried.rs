@@ -3,7 +3,8 @@
 //! Failing to read or write it does no harm.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use serde::{Deserialize, Serialize};
@@ -32,17 +33,29 @@ pub(in crate::service) struct Carried {
     account: String,
     venue: String,
     read: Mutex<AsRead>,
+    /// Something was read.
+    told: Condvar,
     /// The account, in a file of its own: it is read each second.
     pub(in crate::service) last_account: LastAccount,
 }
 
-/// What this life has read, with the times of that (UTC ms).
+/// With the time of its read (UTC ms).
+type Read<T> = (T, u64);
+
+/// What this life has read.
 #[derive(Default)]
 struct AsRead {
-    mode: Option<(AccountMode, u64)>,
-    markets: Option<(Value, u64)>,
+    mode: Option<Read<AccountMode>>,
+    markets: Option<Read<Value>>,
     /// Whether that is newer than the file.
     is_new: bool,
+}
+
+impl AsRead {
+    /// Both, where one of them is newer than the file.
+    fn news(&self) -> Option<(Read<AccountMode>, &Read<Value>)> {
+        self.mode.zip(self.markets.as_ref().filter(|_| self.is_new))
+    }
 }
 
 /// What stands in the file.
@@ -82,7 +95,14 @@ impl Carried {
     pub(in crate::service) fn of(home: &Home, config: &Config) -> Self {
         let (account, venue) = (config.account.to_string(), config.venue_url().to_owned());
         let last_account = LastAccount::of(home, config);
-        Self { path: home.run_dir().join("venue"), account, venue, read: Mutex::default(), last_account }
+        Self {
+            path: home.run_dir().join("venue"),
+            account,
+            venue,
+            read: Mutex::default(),
+            told: Condvar::new(),
+            last_account,
+        }
     }
 
     /// What an earlier life read of this account and venue, as long as it is good.
@@ -111,18 +131,27 @@ impl Carried {
     pub(in crate::service) fn keep_mode(&self, mode: AccountMode, at_ms: u64) {
         let mut read = lock(&self.read);
         (read.mode, read.is_new) = (Some((mode, at_ms)), true);
+        self.told.notify_all();
     }
 
     /// Takes note of the venue's list of markets, read then (UTC ms).
     pub(in crate::service) fn keep_markets(&self, meta: Value, at_ms: u64) {
         let mut read = lock(&self.read);
         (read.markets, read.is_new) = (Some((meta, at_ms)), true);
+        self.told.notify_all();
+    }
+
+    /// Waits for something to write, so long at most; whether there is.
+    pub(in crate::service) fn wait(&self, patience: Duration) -> bool {
+        let waited = self.told.wait_timeout_while(lock(&self.read), patience, |read| read.news().is_none());
+        let (read, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        read.news().is_some()
     }
 
     /// What is to be written, once both are known and something is new.
     fn news(&self) -> Option<Text> {
         let mut read = lock(&self.read);
-        let ((mode, mode_ms), (meta, markets_ms)) = read.mode.zip(read.markets.as_ref().filter(|_| read.is_new))?;
+        let ((mode, mode_ms), (meta, markets_ms)) = read.news()?;
         let text = Text {
             at_ms: mode_ms.min(*markets_ms),
             account: self.account.clone(),
@@ -154,7 +183,14 @@ mod tests {
     fn at(folder: &std::path::Path, account: &str) -> Carried {
         let (account, venue) = (account.to_owned(), "http://127.0.0.1:1".to_owned());
         let last_account = LastAccount::at(folder.join("account"), account.clone(), venue.clone());
-        Carried { path: folder.join("venue"), account, venue, read: Mutex::default(), last_account }
+        Carried {
+            path: folder.join("venue"),
+            account,
+            venue,
+            read: Mutex::default(),
+            told: Condvar::new(),
+            last_account,
+        }
     }
 
     fn meta() -> Value {

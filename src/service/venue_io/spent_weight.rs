@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::carried::Carried;
 use crate::base::clock::{now_ms, steady_ms};
@@ -22,7 +22,7 @@ const MINUTE_MS: u64 = 60_000;
 /// What a start asks for before the file is written for the first time: mode, markets, prices, account, open orders, limits
 /// and the API wallet's approval, and the first early reads.
 const OF_A_START: u32 = 210;
-/// The same where earlier lives took more than half of the minute: without what can come later.
+/// The same where earlier lives took more than a third of the minute: without what can come later.
 const OF_A_LATE_START: u32 = 110;
 /// And where it goes by what an earlier life has read: prices, account and open orders.
 const OF_A_START_BY_OTHERS: u32 = 50;
@@ -54,7 +54,7 @@ impl SpentWeight {
         let now_ms = now_ms();
         let spent = budget.last_minute(steady_ms()).into_iter();
         let spent = spent.map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
-        let more = match (goes_by_others, self.is_over_half()) {
+        let more = match (goes_by_others, self.is_over_a_third()) {
             (true, _) => OF_A_START_BY_OTHERS,
             (false, true) => OF_A_LATE_START,
             (false, false) => OF_A_START,
@@ -62,10 +62,11 @@ impl SpentWeight {
         _ = self.write(spent.chain([(now_ms, Priority::Read, more)]));
     }
 
-    /// Whether the lives before this one have left less than half of the address's weight of the minute.
-    pub(in crate::service) fn is_over_half(&self) -> bool {
+    /// Whether the lives before this one have taken more than a third of the address's weight of the minute: ten starts that follow one
+    /// another, as many as the package's units make, leave the last of them what it must see.
+    pub(in crate::service) fn is_over_a_third(&self) -> bool {
         let spent = self.read(now_ms()).into_iter().fold(0_u32, |sum, (.., weight)| sum.saturating_add(weight));
-        spent > IP_BUDGET / 2
+        spent > IP_BUDGET / 3
     }
 
     /// Writes it every second, and what else the next life can go by, for as long as the service runs.
@@ -81,8 +82,11 @@ impl SpentWeight {
         let mut before = Vec::new();
         loop {
             faults.pass(Step::WeightKept).map_err(|error| error.to_string())?;
-            // What is foreseen stands there for the first of them.
-            std::thread::sleep(EVERY);
+            // What is foreseen stands there for the first second. What the next life goes by cannot be foreseen: a life may be shorter.
+            let begun = Instant::now();
+            while carried.wait(EVERY.saturating_sub(begun.elapsed())) {
+                carried.save();
+            }
             carried.save();
             let spent = lock(budget).last_minute(steady_ms());
             if spent != before {
@@ -159,12 +163,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path());
         // Each life ends before it writes a word of its own.
-        for (spent, is_over_half) in [(0, false), (210, false), (420, true), (630, true), (740, true), (850, true)] {
+        for (spent, is_over_a_third) in [(0, false), (210, true), (420, true), (530, true), (640, true), (750, true)] {
             let mut budget = Ledger::new(1_200, []);
             file.recall(&mut budget);
             assert_eq!(budget.used(steady_ms()), spent);
             file.foresee(&budget, false);
-            assert_eq!(file.is_over_half(), is_over_half, "{spent}");
+            assert_eq!(file.is_over_a_third(), is_over_a_third, "{spent}");
         }
     }
 

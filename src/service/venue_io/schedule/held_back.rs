@@ -33,7 +33,8 @@ impl Schedule {
         Some(until_steady_ms)
     }
 
-    /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it.
+    /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it, but for the
+    /// ledger, of which a start learns nothing that it could not later: a halt asks for it by itself.
     pub(super) fn held_back_until(&self, due: &Due, steady_ms: u64) -> Option<u64> {
         if due.task.is_for_the_book()
             && !due.is_urgent
@@ -57,6 +58,7 @@ impl Schedule {
                 if has_room { steady_ms } else { steady_ms.saturating_add(RETRY_MS) }
             }
         };
-        (due.is_known && until_steady_ms > steady_ms).then_some(until_steady_ms)
+        let is_needed = !due.is_known && due.task != Task::Ledger;
+        (!is_needed && until_steady_ms > steady_ms).then_some(until_steady_ms)
     }
 }
