@@ -50,13 +50,15 @@ pub(super) struct Connection {
     buffer: Vec<u8>,
     /// Whether a request has begun to come in, and no answer has gone out.
     is_owed: bool,
+    /// Whether it has the place for something to say that is not read yet.
+    is_new: bool,
     context: Arc<GateContext>,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, slot: Slot, context: Arc<GateContext>) -> Self {
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |address| address.ip());
-        Self { slot, stream, local, buffer: Vec::new(), is_owed: false, context }
+        Self { slot, stream, local, buffer: Vec::new(), is_owed: false, is_new: true, context }
     }
 
     /// Serves until either side has had enough.
@@ -114,6 +116,12 @@ impl Connection {
         }
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
+        }
+        if std::mem::take(&mut self.is_new) {
+            match self.fill(Instant::now() + self.context.setup.limits.tick) {
+                Err(End::TimedOut) => {}
+                end => return end,
+            }
         }
         self.slot.wait();
         self.fill(Instant::now() + self.context.setup.limits.idle)

@@ -1,7 +1,7 @@
 //! The places for connections, who holds them, and who gives way when all are taken.
 //!
 //! A connection on which a client's signature checked out is that client's, and each client has a share of the places. All
-//! others give way to newcomers, whoever was idle longest first, but for a request that is at work. What can be at work
+//! others give way to newcomers, whoever was idle longest first, but for a request that is at work and for what was not read yet. What can be at work
 //! without a signature has fewer places than there are, so a newcomer always finds one. They have a bound of memory between
 //! them as well: over it, whoever keeps most gives way.
 
@@ -56,6 +56,13 @@ struct Place {
     bytes: usize,
 }
 
+impl Place {
+    /// Whether nothing has to be waited for that is its client's to do.
+    fn is_busy(&self) -> bool {
+        self.phase >= Phase::Seated
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// Between two requests.
@@ -66,6 +73,8 @@ enum Phase {
     Receiving,
     /// An answer goes out.
     Answering,
+    /// What made it ask for its place is not read yet: its thread begins with that.
+    Seated,
     /// A request is being answered.
     AtWork,
 }
@@ -129,15 +138,14 @@ impl Slots {
         let mut state = self.lock();
         let is_full = state.places.len() >= self.most;
         let has_thread = state.held < self.most.saturating_add(MOST_ENDING);
-        if !has_thread || (is_full && !state.close_one(|place| place.client.is_none() && place.phase != Phase::AtWork))
-        {
+        if !has_thread || (is_full && !state.close_one(|place| place.client.is_none() && !place.is_busy())) {
             return Err(socket);
         }
         let since = state.next_moment();
         state.last = state.last.saturating_add(1);
         state.held = state.held.saturating_add(1);
         let number = state.last;
-        state.places.insert(number, Place { socket, client: None, phase: Phase::Receiving, since, bytes: 0 });
+        state.places.insert(number, Place { socket, client: None, phase: Phase::Seated, since, bytes: 0 });
         Ok(Slot { slots: Arc::clone(self), number })
     }
 
@@ -189,7 +197,7 @@ impl State {
 
     /// Closes the connection that keeps most of those that are nobody's and not at work.
     fn close_heaviest(&mut self) -> bool {
-        let may_go = |place: &Place| place.client.is_none() && place.phase != Phase::AtWork && place.bytes > 0;
+        let may_go = |place: &Place| place.client.is_none() && !place.is_busy() && place.bytes > 0;
         let candidates = self.places.iter().filter(|(_, place)| may_go(place));
         let heaviest = candidates.max_by_key(|(_, place)| (place.bytes, std::cmp::Reverse(place.since)));
         heaviest.map(|(number, _)| *number).is_some_and(|number| self.close(number))

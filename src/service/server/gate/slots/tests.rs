@@ -21,7 +21,12 @@ impl Places {
         Self { slots: Arc::new(Slots::new(&limits, clients)), listener }
     }
 
+    /// Takes one, of which the first bytes have been read.
     fn enter(&self) -> Option<(Slot, TcpStream)> {
+        self.sit_down().inspect(|(slot, _)| slot.receive())
+    }
+
+    fn sit_down(&self) -> Option<(Slot, TcpStream)> {
         let _client = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
         let (socket, _) = self.listener.accept().unwrap();
         let slot = self.slots.enter(socket.try_clone().unwrap()).ok()?;
@@ -46,6 +51,17 @@ fn a_newcomer_takes_the_place_that_was_idle_longest_and_is_nobodys() {
     let (_seventh, _f) = places.enter().unwrap();
     assert_eq!([&signed, &third, &fifth].map(Slot::is_lost), [false; 3]);
     drop(at_work);
+}
+
+/// However many come after it: what made it ask for its place is read first.
+#[test]
+fn a_newcomer_that_was_not_read_yet_gives_way_to_none() {
+    let places = Places::new(2, 1, 0, 1);
+    let [(first, _a), (second, _b)] = [0; 2].map(|_| places.sit_down().unwrap());
+    assert!(places.sit_down().is_none());
+    first.receive();
+    let (third, _c) = places.sit_down().unwrap();
+    assert_eq!([&first, &second, &third].map(Slot::is_lost), [true, false, false]);
 }
 
 #[test]
@@ -131,6 +147,7 @@ fn who_keeps_most_gives_way_where_all_that_is_nobodys_keeps_too_much() {
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let socket = listener.accept().unwrap().0;
         let slot = slots.enter(socket.try_clone().unwrap()).unwrap();
+        slot.receive();
         sockets.push((client, socket));
         slot
     });
