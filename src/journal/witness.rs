@@ -1,8 +1,11 @@
 //! A word on where the events end, kept outside the journal's folder: by it a start knows an older copy of all of the journal. It is
-//! never ahead of what is on disk. One that is missing, torn or of long ago says nothing, or less, and does no harm.
+//! never ahead of what is on disk. One that is missing, torn or of long ago says nothing, or less, and does no harm. Where the disk that
+//! it is kept on hangs a thread of its own waits for that, and the journal does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::chain::Chain;
@@ -10,6 +13,7 @@ use super::error::OpenError;
 use super::folders::Folders;
 use super::segment::{Position, Segment, Stream, chain_at, list};
 use crate::base::files::{read_trusted, temporary_beside};
+use crate::base::sync::lock;
 
 /// How often it is written at most.
 const EVERY: Duration = Duration::from_secs(1);
@@ -22,11 +26,25 @@ pub(super) struct Witness {
     path: Option<PathBuf>,
     told: Option<Position>,
     told_at: Instant,
+    beside: Option<Arc<Beside>>,
+}
+
+/// What a thread beside the journal is to write.
+#[derive(Default)]
+struct Beside {
+    state: Mutex<News>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    end: Option<Position>,
+    is_over: bool,
 }
 
 impl Witness {
     pub(super) fn new(path: Option<PathBuf>, end: Option<Position>) -> Witness {
-        let mut witness = Witness { path, told: None, told_at: Instant::now() };
+        let mut witness = Witness { path, told: None, told_at: Instant::now(), beside: None };
         if end.is_none() {
             // What it says is of a journal that was set aside.
             _ = witness.path.as_ref().map(fs::remove_file);
@@ -35,15 +53,28 @@ impl Witness {
         witness
     }
 
+    /// The same for a journal that goes on where this file's disk hangs. Without a thread it stays as it is.
+    pub(super) fn beside(path: Option<PathBuf>) -> Witness {
+        let shared = Arc::<Beside>::default();
+        let (of_thread, file) = (Arc::clone(&shared), path.clone());
+        let begin =
+            |file: PathBuf| thread::Builder::new().name("journal-end".to_owned()).spawn(move || of_thread.serve(&file));
+        let beside = file.map(begin).and_then(Result::ok).map(|_| shared);
+        Witness { path: path.filter(|_| beside.is_some()), told: None, told_at: Instant::now(), beside }
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.path.clone()
+    }
+
     /// Says where the events end, if that is news.
     pub(super) fn tell(&mut self, end: Option<Position>) {
         let (Some(path), Some(end)) = (&self.path, end.filter(|end| self.told != Some(*end))) else { return };
         (self.told, self.told_at) = (Some(end), Instant::now());
-        let text = format!("{} {} {}\n", end.segment.name(), end.offset, end.chain);
-        // Not synced: it stands against what people do, not against power failures.
-        let Ok(temporary) = temporary_beside(path) else { return };
-        if fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path)).is_err() {
-            _ = fs::remove_file(&temporary);
+        match &self.beside {
+            None => write(path, end),
+            Some(beside) => beside.change(|news| news.end = Some(end)),
         }
     }
 
@@ -52,6 +83,38 @@ impl Witness {
         if self.told_at.elapsed() >= EVERY {
             self.tell(end);
         }
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.beside.iter().for_each(|beside| beside.change(|news| news.is_over = true));
+    }
+}
+
+impl Beside {
+    fn change(&self, change: impl FnOnce(&mut News)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    /// Writes the newest place, however long each takes, until the journal is closed.
+    fn serve(&self, path: &Path) {
+        loop {
+            let is_idle = |news: &mut News| news.end.is_none() && !news.is_over;
+            let waited = self.changed.wait_while(lock(&self.state), is_idle);
+            let Some(end) = waited.unwrap_or_else(PoisonError::into_inner).end.take() else { return };
+            write(path, end);
+        }
+    }
+}
+
+fn write(path: &Path, end: Position) {
+    let text = format!("{} {} {}\n", end.segment.name(), end.offset, end.chain);
+    // Not synced: it stands against what people do, not against power failures.
+    let Ok(temporary) = temporary_beside(path) else { return };
+    if fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path)).is_err() {
+        _ = fs::remove_file(&temporary);
     }
 }
 

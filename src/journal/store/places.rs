@@ -12,6 +12,7 @@ impl Store {
     /// Looks at the folder, the files being written, and the lock.
     pub(in crate::journal) fn look_at_places(&mut self) {
         if self.main_hangs {
+            self.witness.tell_if_due(self.events.confirmed());
             return;
         }
         let was_taken = self.taken.is_some();

@@ -4,6 +4,7 @@
 //! the journal goes on from, and that leaves it out, as after a write that failed.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,6 +46,8 @@ pub(in crate::journal) struct Spare {
     health: Arc<Health>,
     of_store: Arc<Health>,
     index: Arc<Index>,
+    /// The file that says where the events end.
+    witness: Option<PathBuf>,
     faults: Faults,
     on_commit: Option<OnCommit>,
 }
@@ -90,6 +93,7 @@ impl Store {
             health,
             of_store: Arc::clone(&self.health),
             index: Arc::clone(&self.index),
+            witness: self.witness.path(),
             faults: self.faults.clone(),
             on_commit: self.on_commit.clone(),
         };
@@ -193,7 +197,7 @@ impl Spare {
             looked: now,
             is_full: false,
             shares: Shares::new(self.clients),
-            witness: Witness::new(None, None),
+            witness: Witness::beside(self.witness.clone()),
             kept: Worth::Told,
             unseen: end.unseen,
             left: Vec::new(),

@@ -31,6 +31,15 @@ fn hang_at((step, nth): (Step, usize)) {
     assert_eq!(health.condition(), Condition::Degraded);
     assert!(health.error().unwrap().contains("does not answer"), "{:?}", health.error());
     (3..5).for_each(send);
+    let said = || std::fs::read_to_string(witness.clone().unwrap()).unwrap_or_default();
+    for patience in (0..100).rev() {
+        let is_of_fallback = place.spare.join(said().split(' ').next().unwrap()).is_file();
+        assert!(is_of_fallback || patience > 0, "{step:?}: {}", said());
+        if is_of_fallback {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
     // The other one is done with its turn by now, and nobody hears of it.
     std::thread::sleep(Duration::from_millis(HANG_MS));
     send(5);
@@ -41,8 +50,20 @@ fn hang_at((step, nth): (Step, usize)) {
     assert!(matches!(place.refusal(), OpenError::Locked { .. }));
     let moved = place.dir.with_file_name("moved");
     copy_folder(&place.dir, &moved);
-    let (_store, opened) =
-        open(&moved, &Options { fallback: Some(place.spare), witness, ..Options::default() }).unwrap();
+    let options = Options { fallback: Some(place.spare.clone()), witness: witness.clone(), ..Options::default() };
+    let without_spare = |begin: &dyn Fn() -> bool| {
+        let away = place.spare.with_file_name("away");
+        copy_folder(&place.spare, &away);
+        let lines = std::fs::read_dir(&place.spare).unwrap().map(|file| file.unwrap().path());
+        lines
+            .filter(|file| file.extension().is_some_and(|kind| kind == "jsonl"))
+            .for_each(|file| std::fs::remove_file(file).unwrap());
+        _ = std::fs::remove_file(place.spare.join("tail.redo"));
+        assert!(!begin(), "{step:?}: without what was written there");
+        copy_folder(&away, &place.spare);
+    };
+    without_spare(&|| open(&moved, &options).is_ok());
+    let (_store, opened) = open(&moved, &options).unwrap();
     assert_eq!(seqs(&opened), (1..=12).collect::<Vec<_>>(), "{step:?}");
     assert_eq!(numbers(&opened.risk), (0..=6).collect::<Vec<_>>(), "{step:?}");
     verify(&opened);
