@@ -5,6 +5,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+
 /// Where the system lists the locks that are held, each with the number of its process as it is seen from here.
 const LOCKS: &str = "/proc/locks";
 
@@ -42,10 +46,15 @@ pub fn service_of(home: &Path, lock: &Path) -> Option<u32> {
 pub(super) fn has_open(pid: u32, wanted: &Metadata) -> Option<bool> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files,
-        Err(error) => return (error.kind() == ErrorKind::NotFound).then_some(false),
+        // Other users' processes may be hidden from this one.
+        Err(error) => return (error.kind() == ErrorKind::NotFound && has_ended(pid)).then_some(false),
     };
     let mut open = files.filter_map(|file| fs::metadata(file.ok()?.path()).ok());
     Some(open.any(|open| (open.dev(), open.ino()) == (wanted.dev(), wanted.ino())))
+}
+
+fn has_ended(pid: u32) -> bool {
+    i32::try_from(pid).map_or(true, |pid| kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH))
 }
 
 /// A disk as the list names it.

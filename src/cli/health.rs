@@ -7,13 +7,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use super::configured::{configured, left};
+use super::configured::{Left, configured, left};
 use super::kill_elsewhere::is_same;
-use super::kill_told::{kill_file_at, kill_file_of, status_at};
+use super::kill_told::{Of, kill_file_at, kill_file_of, status_at};
 use super::reached::USUAL;
 use super::refusal::Refusal;
 use super::running_here::running;
-use super::{environment, kill_disk, local_http, running_here, start};
+use super::{environment, kill_disk, local_http, running_here, start, start_again};
 use crate::base::origin::Origin;
 use crate::base::shell::{place, word};
 use crate::base::text::{printable, short};
@@ -79,7 +79,7 @@ fn way_out(home: &Home, is_named: bool) -> String {
     // Who may not see whether one runs is told of both.
     let watched = running_here::is_watched(home);
     let runs = if watched == Some(true) { "a guard runs on this home" } else { "a guard may run on this home" };
-    let again = || start::again(home, &configured(home).ok()?);
+    let again = || start_again::again(home, &configured(home).ok()?).map(|again| again.way);
     let elsewhere = || "end it in its container and start it again there".to_owned();
     let again = again().or_else(|| (watched == Some(true)).then(elsewhere));
     match again.filter(|_| !is_named && watched != Some(false)) {
@@ -99,22 +99,22 @@ fn start(home: &Home) -> String {
 /// What is to be said where another home's guard answers: none runs on this one, or the one that does is not the one that left word
 /// of itself there.
 fn told_of_another(base: &str, home: &Home) -> Option<String> {
-    let (kill_file, watched) = (home.kill_file(), running_here::is_watched(home));
-    let life = left(home).filter(|left| local_url(left.address) == base).and_then(|left| left.life);
-    // A service before this version leaves no number of its life.
-    if watched.is_none() || (watched == Some(true) && life.is_none()) {
+    let watched = running_here::is_watched(home);
+    let status = status_at(base)?;
+    if Of::new(home.kill_file().path(), watched, left(home)).has(base, &status) {
         return None;
     }
-    let status = status_at(base)?;
-    let other = kill_file_of(&status).filter(|told| !is_same(told, kill_file.path()))?;
+    let other = kill_file_of(&status)?;
+    // Who may not see whether one runs cannot tell by a path that he reaches by another name.
+    let is_sure = watched.is_some() || left(home).is_some_and(|left| left.life.is_some());
     match watched {
-        Some(true) if life.as_deref() == Some(&status.life) => None,
-        Some(true) => Some(format!(
+        Some(false) => Some(of_another(base, &other, home)),
+        _ if !is_sure => None,
+        _ => Some(format!(
             "no answer from this home's guard: what answers at {base} is the guard of {}; {}",
             place(other.parent().unwrap_or(Path::new("/"))),
             way_out(home, false)
         )),
-        _ => Some(of_another(base, &other, home)),
     }
 }
 
@@ -149,10 +149,21 @@ fn base_url(args: Args, home: &Home) -> Result<String, String> {
     if let Some(listen) = running(home) {
         return Ok(local_url(listen));
     }
+    // Who may not see whether one runs may ask it all the same.
+    let is_hidden = running_here::is_watched(home).is_none();
+    if let Some(left) = left(home).filter(|left| is_hidden && is_life_at(left)) {
+        return Ok(local_url(left.address));
+    }
     match configured(home) {
         Ok(config) => Ok(local_url(config.listen)),
         Err(refusal) => without_config(home, &refusal.to_string()),
     }
+}
+
+/// Whether the guard that left this word answers where it says.
+fn is_life_at(left: &Left) -> bool {
+    let told = status_at(&local_url(left.address)).map(|status| status.life);
+    left.life.is_some() && told == left.life
 }
 
 /// The guard at the usual address, where it is this home's: a folder that was moved or removed beside it says so nowhere else.

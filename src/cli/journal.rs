@@ -78,7 +78,8 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
 /// Why a start would refuse this home's journal, in words.
 pub(super) fn hindrance(home: &Home, config: &Config) -> Option<String> {
     let dir = home.journal_dir(config.mode, config.account);
-    let error = journal::check_risk(&dir, &service::journal_owner(config)).err()?;
+    let witness = home.journal_witness(config.mode, config.account);
+    let error = journal::check_risk(&dir, &service::journal_owner(config), Some(&witness)).err()?;
     Some(unread("journal-show", error, config.mode, config, home).to_string())
 }
 
@@ -95,7 +96,11 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let lines = lines.map_err(unread)?;
     if let Err(refusal) = refuse_unless_stopped(&lines, args.mode) {
         // One that somebody changed may not show the halt that it told of.
-        let checked = if is_running(home) { Ok(()) } else { journal::check_risk(&dir, &options.owner) };
+        let checked = if is_running(home) {
+            Ok(())
+        } else {
+            journal::check_risk(&dir, &options.owner, options.witness.as_deref())
+        };
         checked.map_err(|error| Refusal::Journal(error, args.mode))?;
         return Err(refusal);
     }
@@ -250,7 +255,7 @@ pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
     }
     let dir = home.journal_dir(args.mode, config.account);
     // One that a guard writes meanwhile may end within a line. Of whichever mode it is, it is shown.
-    let checked = || if is_running(home) { Ok(()) } else { journal::check_risk(&dir, &[]) };
+    let checked = || if is_running(home) { Ok(()) } else { journal::check_risk(&dir, &[], None) };
     first_damage.map_or_else(checked, Err).map_err(unread)
 }
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::kill_disk::NotPlaced;
 use super::kill_told::{Seen, Watcher, left, unknown};
-use super::kill_ways::{Runs, Ways, silent};
+use super::kill_ways::{Runs, Ways};
 use super::output::{report, say};
 use super::refusal::Refusal;
+use super::start_again::silent;
 use super::{kill_disk, kill_elsewhere, waiting};
 use crate::base::moment::iso;
 use crate::base::shell::{place, word};
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some() && tells_what_is_left(&watcher, status));
-    let silent = |is_waiting: bool| silent(reason, seen.again.as_deref(), is_waiting);
+    let silent = |is_waiting: bool| silent(reason, seen.again.as_ref(), is_waiting);
     let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(false)));
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
     // A person in a hurry names no home, and may mean another guard than the default home's.

@@ -18,6 +18,7 @@ use super::configured::{configured, left};
 use super::journal;
 use super::kill_elsewhere::{self, Other};
 use super::kill_told::{Seen, Watcher};
+use super::start_again::again;
 use super::{running_here, start};
 use crate::base::kill_file::Pulled;
 use crate::base::mode::Mode;
@@ -178,7 +179,7 @@ fn see(home: &Home) -> Seen {
     let config = configured(home).ok();
     let start = config.as_ref().filter(|config| config.mode != Mode::Paper).map(|config| start::command(home, config));
     let watched = running_here::is_watched(home);
-    let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| start::again(home, config));
+    let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| again(home, config));
     let hindrance =
         config.as_ref().filter(|_| watched == Some(false)).and_then(|config| journal::hindrance(home, config));
     let listen = config.map(|config| config.listen);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::configured::Left;
 use super::kill_elsewhere::is_same;
 use super::reached::USUAL;
+use super::start_again::Again;
 use super::{environment, local_http};
 use crate::base::moment::iso;
 use crate::guard::AlertCode;
@@ -39,7 +40,7 @@ pub(super) struct Seen {
     #[serde(default)]
     pub(super) has_no_config: bool,
     /// How its guard, which runs, is ended and started again, in words.
-    pub(super) again: Option<String>,
+    pub(super) again: Option<Again>,
     /// Why its guard, which does not run, would not start as it is.
     #[serde(default)]
     pub(super) hindrance: Option<String>,
@@ -50,10 +51,7 @@ pub(super) struct Watcher {
     urls: Vec<String>,
     /// Whether it was said somewhere that a guard listens there.
     is_known: bool,
-    file: PathBuf,
-    /// Where the guard that is seen to watch it left word that it listens, with the number of its life: it may name the place where
-    /// the home stood before that was moved.
-    own: Option<(String, Option<String>)>,
+    home: Of,
     begun: Instant,
 }
 
@@ -70,9 +68,8 @@ impl Watcher {
         if !is_known {
             urls.push(local_url(USUAL));
         }
-        let own = left.filter(|_| seen.watched == Some(true));
-        let own = own.and_then(|left| Some((base_url(left.address)?, left.life.clone())));
-        Self { urls, is_known, file: home.kill_file().path().to_owned(), own, begun: Instant::now() }
+        let home = Of::new(home.kill_file().path(), seen.watched, seen.left.clone());
+        Self { urls, is_known, home, begun: Instant::now() }
     }
 
     /// The address at which the guard is looked for first.
@@ -107,7 +104,7 @@ impl Watcher {
 
     /// The home of the guard that answers where this home's would, if another one does.
     pub(super) fn answering(&self) -> Option<PathBuf> {
-        let other = |url: &String| asked(url).ok().filter(|status| !self.is_own(url, status));
+        let other = |url: &String| asked(url).ok().filter(|status| !self.home.has(url, status));
         let file = self.urls.iter().find_map(other).and_then(|status| kill_file_of(&status))?;
         file.parent().map(Path::to_owned)
     }
@@ -133,17 +130,46 @@ impl Watcher {
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
         let status = asked(url)?;
-        if self.is_own(url, &status) {
+        if self.home.has(url, &status) {
             return Ok(status);
         }
         Err(format!("a guard answers there whose kill file is {}", status.kill_file))
     }
+}
 
-    /// Whether what answers there is the guard that watches this kill file, by its life or by the file that it names.
-    fn is_own(&self, url: &str, status: &Status) -> bool {
-        let own = self.own.as_ref().filter(|(own, _)| own == url);
-        let is_alive = own.is_some_and(|(_, life)| life.as_ref().is_none_or(|life| *life == status.life));
-        is_alive || is_same(Path::new(&status.kill_file), &self.file)
+/// What is known of a home by which its guard's answer is told from another one's.
+#[derive(Debug)]
+pub(super) struct Of {
+    kill_file: PathBuf,
+    /// Whether a guard is seen to watch it.
+    watched: Option<bool>,
+    /// The word that its last guard left of itself.
+    left: Option<Left>,
+}
+
+impl Of {
+    pub(super) fn new(kill_file: &Path, watched: Option<bool>, left: Option<Left>) -> Self {
+        Self { kill_file: kill_file.to_owned(), watched, left }
+    }
+
+    /// Whether what answers there is this home's guard: by the number of its life, and without one by the kill file that it names. In
+    /// containers of one image the homes of all guards have one path. Where none is seen to run, one may have lost its folder, and says so.
+    pub(super) fn has(&self, url: &str, status: &Status) -> bool {
+        let life = self.left.as_ref().and_then(|left| left.life.as_ref());
+        let is_told = life.is_some() && !status.life.is_empty();
+        let is_lost = || status.alerts.iter().any(|alert| alert.code == AlertCode::HomeGone.as_str());
+        let is_same_file = is_same(Path::new(&status.kill_file), &self.kill_file);
+        match self.watched {
+            Some(false) => is_same_file && is_lost(),
+            _ if is_told => life == Some(&status.life),
+            // A guard before this version tells no life, and its home may have been moved.
+            Some(true) if life.is_none() && status.life.is_empty() && self.is_left_at(url) => true,
+            _ => is_same_file,
+        }
+    }
+
+    fn is_left_at(&self, url: &str) -> bool {
+        self.left.as_ref().and_then(|left| base_url(left.address)).as_deref() == Some(url)
     }
 }
 
@@ -211,13 +237,48 @@ mod tests {
         let urls = [hangs.local_addr().unwrap(), gone].map(local_url);
         let file = PathBuf::from("/nowhere/kill");
         let begun = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
-        let watcher = Watcher { urls: urls.to_vec(), is_known: true, file: file.clone(), own: None, begun };
+        let of = || Of::new(&file, None, None);
+        let watcher = Watcher { urls: urls.to_vec(), is_known: true, home: of(), begun };
         let why = watcher.until(Duration::ZERO, |_| true).unwrap_err();
         assert!(urls.iter().all(|url| why.contains(url.as_str())), "{why}");
         assert!(watcher.rest(Duration::from_secs(60)) <= Duration::from_secs(57));
         assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
-        let nowhere = Watcher { urls: Vec::new(), is_known: false, file, own: None, begun };
+        let nowhere = Watcher { urls: Vec::new(), is_known: false, home: of(), begun };
         assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
+    }
+
+    /// Whether one is seen to run, the life that it left word of, the answering one's life and kill file, and whether it lost its folder.
+    #[test]
+    fn a_homes_guard_is_known_by_its_life_and_without_one_by_its_file() {
+        const OWN: &str = "/nowhere/own/kill";
+        const OTHER: &str = "/nowhere/other/kill";
+        let url = "http://127.0.0.1:4000";
+        let is_own = |watched, left: Option<&str>, life: &str, file: &str, is_lost: bool| {
+            let life_left = left.filter(|life| !life.is_empty()).map(str::to_owned);
+            let left = left.map(|_| Left { address: "127.0.0.1:4000".parse().unwrap(), life: life_left });
+            let alerts = if is_lost { vec![serde_json::json!({"code": "home_gone", "text": "x"})] } else { Vec::new() };
+            let status = serde_json::json!({
+                "schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": alerts, "life": life, "kill_file": file,
+            });
+            Of::new(Path::new(OWN), watched, left).has(url, &serde_json::from_value(status).unwrap())
+        };
+        for watched in [Some(true), None] {
+            assert!(is_own(watched, Some("0x1"), "0x1", OTHER, false), "{watched:?}: moved, or seen by another name");
+            assert!(!is_own(watched, Some("0x1"), "0x2", OTHER, true), "{watched:?}");
+            assert!(!is_own(watched, None, "0x2", OTHER, true), "{watched:?}");
+        }
+        for watched in [Some(true), None] {
+            assert!(!is_own(watched, Some("0x1"), "0x2", OWN, false), "{watched:?}: one path in two containers");
+            assert!(is_own(watched, None, "0x1", OWN, false), "{watched:?}: nothing was left");
+            assert!(!is_own(watched, Some(""), "0x2", OTHER, false), "{watched:?}: none of before this version");
+        }
+        assert!(is_own(Some(true), Some(""), "", OTHER, false), "of before this version, and moved");
+        // The last life that left word is over, or its word stands in a copy.
+        assert!(!is_own(Some(false), Some("0x1"), "0x1", OTHER, false));
+        assert!(
+            !is_own(Some(false), Some("0x1"), "0x2", OWN, false) && is_own(Some(false), Some("0x1"), "0x2", OWN, true)
+        );
+        assert!(!is_own(Some(false), None, "0x2", OWN, false) && is_own(Some(false), None, "0x2", OWN, true));
     }
 
     #[test]

@@ -108,16 +108,6 @@ fn running(runs: &Runs) -> String {
     }
 }
 
-/// What is left where a guard runs and does not answer: to wait for it, where nobody does yet, and to start it anew.
-pub(super) fn silent(reason: &str, again: Option<&str>, is_waiting: bool) -> String {
-    let wait = format!("`svc-guard kill --reason {} --wait` waits until it says that all is closed; ", word(reason));
-    let again = again.unwrap_or("end it and start it again");
-    format!(
-        "{}where it hangs, {again}: it starts killed and closes everything then. What cannot wait is closed at the venue's own page",
-        if is_waiting { "" } else { &wait }
-    )
-}
-
 /// What is left where nobody heard: another guard that runs, or a start of this home's, by this command, and the venue's page.
 pub(super) fn unheard(runs: &Runs, start: Option<&str>) -> String {
     let Some(start) = start.filter(|_| runs.homes.is_empty()) else { return running(runs) };

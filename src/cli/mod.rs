@@ -57,6 +57,7 @@ mod running_here;
 mod set_up;
 mod slips;
 mod start;
+mod start_again;
 mod terminal;
 mod unread_key;
 mod unread_line;

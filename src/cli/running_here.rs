@@ -22,7 +22,7 @@ pub(super) fn refuse_beside(home: &Home) -> Result<(), Refusal> {
 
 /// That one is seen to run, and what is done first.
 pub(super) fn told(home: &Home) -> Option<String> {
-    let pid = KillWatch::holder(&home.kill_file()).filter(|pid| is_the_homes(*pid, home))?;
+    let pid = by_mark(home)?;
     Some(format!(
         "a guard runs on {} already, whose home or journal was moved since: move that back, or stop it first: `kill {pid}` ends it in \
          order, and where it hangs `kill -9 {pid}`",
@@ -50,12 +50,13 @@ pub(super) fn is_watched(home: &Home) -> Option<bool> {
     }
 }
 
-/// The guard that runs on this home, where it can be seen: by its journal, or by its mark where that was moved away.
-pub(super) fn pid(home: &Home, config: Option<&Config>) -> Option<u32> {
-    by_journal(home, config).or_else(|| KillWatch::holder(&home.kill_file()).filter(|pid| is_the_homes(*pid, home)))
+/// The guard that marks this home as its own.
+pub(super) fn by_mark(home: &Home) -> Option<u32> {
+    KillWatch::holder(&home.kill_file()).filter(|pid| is_the_homes(*pid, home))
 }
 
-fn by_journal(home: &Home, config: Option<&Config>) -> Option<u32> {
+/// The guard that writes the journal which the config names.
+pub(super) fn by_journal(home: &Home, config: Option<&Config>) -> Option<u32> {
     let config = config?;
     service_of(home.dir(), &home.journal_dir(config.mode, config.account).join("lock"))
         .filter(|pid| is_the_homes(*pid, home))

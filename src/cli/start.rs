@@ -1,14 +1,11 @@
 //! The command that starts the service of a home: with its mode, and on mainnet with a person's word and the key; and where
 //! the key of a home is kept, which decides how that command gets it.
 
-use std::fs;
 use std::path::Path;
 
-use super::configured::left;
-use super::running_here;
 use crate::base::mode::Mode;
 use crate::base::packaged::unit_of;
-use crate::base::shell::{confirmation, place, word};
+use crate::base::shell::{confirmation, word};
 use crate::home::{CREDENTIAL, Config, Home, KeyStore};
 
 /// Where the API wallet's key of a home is kept.
@@ -39,7 +36,7 @@ impl KeyPlace {
 /// The command as it is typed; `FILE` stands for a file with the API wallet's key where the home holds none.
 pub(super) fn command(home: &Home, config: &Config) -> String {
     let mode = config.mode;
-    if let Some(unit) = unit_of(home.dir()) {
+    if let Some(unit) = unit(home) {
         return format!("sudo systemctl enable --now {unit}");
     }
     match (mode, KeyPlace::of(home, config)) {
@@ -54,48 +51,7 @@ pub(super) fn command(home: &Home, config: &Config) -> String {
     }
 }
 
-/// How the guard that runs on this home is ended, whatever it hangs in, and started again.
-pub(super) fn again(home: &Home, config: &Config) -> Option<String> {
-    if let Some(unit) = unit_of(home.dir()) {
-        return Some(format!("`sudo systemctl restart {unit}` starts it anew"));
-    }
-    let pid = running_here::pid(home, Some(config))?;
-    let given = given_to(pid).or_else(|| {
-        let listen = left(home)?.address;
-        (config.listen.port() != 0 && listen != config.listen).then(|| format!(" --listen {listen}"))
-    });
-    let run = format!("svc-guard run{}", given.unwrap_or_default());
-    let command = command(home, config).replacen("svc-guard run", &run, 1);
-    let journal = home.journal_dir(config.mode, config.account);
-    Some(if journal.symlink_metadata().is_ok() {
-        format!("`kill -9 {pid}` ends it, and `{command}` starts it again")
-    } else {
-        format!(
-            "`kill -9 {pid}` ends it, and `{command}` starts it again once its journal, which was moved away, stands at {} again",
-            place(&journal)
-        )
-    })
-}
-
-/// What a start was given beside the config, as its process's command line says.
-fn given_to(pid: u32) -> Option<String> {
-    const KEPT: [&str; 4] = ["--listen", "--ip-share", "--key-file", "--container"];
-    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let mut given = String::new();
-    while let Some(text) = words.next() {
-        let Some(name) = KEPT.into_iter().find(|name| text == *name || text.starts_with(&format!("{name}="))) else {
-            continue;
-        };
-        given.push_str(&format!(" {}", word(text.as_ref())));
-        if text == name && name != "--container" {
-            given.push_str(&format!(" {}", word(words.next()?.as_ref())));
-        }
-    }
-    (!given.is_empty()).then_some(given)
-}
-
-/// The same with a key that the home does not hold.
+/// The command with a key that the home does not hold.
 pub(super) fn with_key(config: &Config) -> String {
     format!("{} < FILE", on_stdin(config))
 }
@@ -122,7 +78,15 @@ pub(super) fn confirmed(text: &str, home: &Home, config: &Config) -> String {
 
 /// Whether the home is one of the package's, which a unit starts.
 pub(super) fn is_packaged(home: &Home) -> bool {
-    unit_of(home.dir()).is_some()
+    unit(home).is_some()
+}
+
+/// The unit that starts this home's guard. An image, which says so, has none, though its home is the package's.
+pub(super) fn unit(home: &Home) -> Option<String> {
+    let is_image = || {
+        std::env::var_os("SVC_GUARD_CONTAINER").is_some_and(|said| ["1", "true", "yes"].iter().any(|yes| said == *yes))
+    };
+    unit_of(home.dir()).filter(|_| !is_image())
 }
 
 fn on_stdin(config: &Config) -> String {

@@ -115,13 +115,16 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     Ok((Store::new(parts)?, Opened { risk: risk.records, events, last_seq, history }))
 }
 
-/// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and leaves everything as it is. A last line
+/// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and that it is none of before what the `witness`
+/// says, and leaves everything as it is. A last line
 /// that is cut off is none of its business: a start makes it whole, or says what is missing.
-pub fn check_risk(dir: &Path, owner: &[(&'static str, String)]) -> Result<(), OpenError> {
+pub fn check_risk(dir: &Path, owner: &[(&'static str, String)], witness: Option<&Path>) -> Result<(), OpenError> {
     if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
-    let checked = read_risk(&Folders::of(dir)?, owner).map(drop);
+    let folders = Folders::of(dir)?;
+    let checked =
+        read_risk(&folders, owner).and_then(|_| witness.map_or(Ok(()), |path| witness::check(path, &folders)));
     let is_cut = |error: &OpenError| matches!(error, OpenError::Damaged(damage) if matches!(damage.what, What::Line(LineFault::Cut)));
     checked.or_else(|error| if is_cut(&error) { Ok(()) } else { Err(error) })
 }

@@ -187,7 +187,7 @@ fn a_guard_that_hangs_makes_no_kill_fail() {
         let (_, pid) = told.split_once("where it hangs, `kill -9 ").unwrap_or_else(|| panic!("{told}"));
         let pid: i32 = pid.split('`').next().unwrap().parse().unwrap();
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).unwrap();
-        let start = format!("`svc-guard --home {} run --network testnet", home.display());
+        let start = format!("`svc-guard --home {} run --listen 127.0.0.1:0 --network testnet", home.display());
         assert!(told.contains(&start) && told.contains("closed at the venue's own page"), "{told}");
     }
     until("the kill event", || stand.events_of("kill").pop());

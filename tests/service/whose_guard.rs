@@ -69,6 +69,48 @@ fn a_guard_that_hangs_without_its_mark_is_seen_by_its_journal() {
     until_flat(&stand);
 }
 
+/// A config that names another mode by now starts another guard, which closes nothing of what that one holds.
+#[test]
+fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
+    let stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    let rules = format!("@{}", stand.home().with_file_name("rules.toml").display());
+    let account = stand.status()["account"].as_str().unwrap().to_owned();
+    let paper =
+        ["init", "--force", "--non-interactive", "--account", &account, "--network", "paper", "--rules", &rules];
+    let (code, told) = said(&stand.home(), &paper);
+    assert_eq!(code, Some(0), "{told}");
+    stand.signal(Signal::SIGSTOP);
+    for args in [&["health"][..], &["kill", "--reason", "enough", "--wait", "1"]] {
+        let (_, told) = said(&stand.home(), args);
+        let ends = format!("`kill -9 {}` ends it; it was started for testnet of {account}, and ", stand.pid());
+        assert!(told.contains(&ends) && !told.contains("closes everything then"), "{args:?}: {told}");
+    }
+    stand.signal(Signal::SIGCONT);
+    until_flat(&stand);
+}
+
+/// What a start was told by variables, and by a path from where it was made.
+#[test]
+fn a_guard_that_hangs_is_started_again_with_its_variables_and_its_key() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    let folder = stand.home().with_file_name("keys");
+    fs::create_dir(&folder).unwrap();
+    fs::rename(stand.home().join("api-wallet-key"), folder.join("key")).unwrap();
+    let mut command =
+        stand.run_command(&["run", "--network", "testnet", "--key-file", "keys/key", "--ip-share", "1/2"]);
+    command.env("SVC_GUARD_LISTEN", "127.0.0.1:0").current_dir(folder.parent().unwrap());
+    stand.launch_as(command);
+    stand.signal(Signal::SIGSTOP);
+    let (_, told) = said(&stand.home(), &["health"]);
+    let key = folder.join("key");
+    let run = format!(
+        " run --listen 127.0.0.1:0 --ip-share 1/2 --key-file {} --network testnet` starts it again",
+        key.display()
+    );
+    assert!(told.contains(&run), "{told}");
+}
+
 /// The way out is whole: the flags that it was started with, and its journal back where it belongs.
 #[test]
 fn a_guard_that_hangs_is_started_again_as_it_was() {
@@ -79,7 +121,7 @@ fn a_guard_that_hangs_is_started_again_as_it_was() {
     stand.signal(Signal::SIGSTOP);
     let begins = format!("where it hangs, `kill -9 {}` ends it, and `svc-guard --home", stand.pid());
     let (_, told) = said(&stand.home(), &["health"]);
-    let run = " run --listen 127.0.0.1:0 --ip-share=1/2 --network testnet` starts it again";
+    let run = " run --listen 127.0.0.1:0 --ip-share 1/2 --network testnet` starts it again";
     assert!(told.contains(&begins) && told.contains(run), "{told}");
     let (journals, away) = (stand.home().join("journals"), stand.home().join("away"));
     fs::rename(&journals, &away).unwrap();
