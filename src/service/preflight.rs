@@ -111,14 +111,14 @@ impl PreflightedService {
     }
 
     /// Asks the venue whether `wallet` is an API wallet of the account or of its owner, and of which. Where earlier starts
-    /// took more than a third of the minute's weight, and the config names the wallet, the start goes on without: what is left
+    /// took more than half of the minute's weight, and the config names the wallet, the start goes on without: what is left
     /// is for what it must see, and the wallet is asked about later.
     ///
     /// # Errors
     /// [`NotTheAgent`].
     pub fn check_wallet(&self, wallet: Address) -> Result<Owner, NotTheAgent> {
-        if self.config.api_wallet == Some(wallet) && SpentWeight::of(&self.home).is_over_a_third() {
-            let text = "earlier starts took more than a third of the minute's weight; it is asked about later";
+        if self.config.api_wallet == Some(wallet) && SpentWeight::of(&self.home).is_over_half() {
+            let text = "earlier starts took more than half of the minute's weight; it is asked about later";
             return Err(NotTheAgent::NoAnswer(text.to_owned()));
         }
         let is_named = self.config.api_wallet == Some(wallet);

@@ -73,11 +73,11 @@ impl PreflightedService {
         };
         let steady = SteadyClients { reads: client_of(STEADY)?, spot_balances: client_of(SPOT_BALANCES)? };
         let spent = SpentWeight::of(&home);
-        if spent.is_over_a_third() && (recorded_owner.is_some() || is_role_known(&opened)) {
+        if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
         let carried = Arc::new(Carried::of(&home, &config));
-        let known = carried.recall().filter(|_| spent.is_over_a_third());
+        let known = carried.recall().filter(|_| spent.is_over_half());
         let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
         context.recall(&spent, known, carried.last_account.recall());
         context.metrics.begin_at(opened.last_seq);

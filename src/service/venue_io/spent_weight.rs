@@ -22,7 +22,7 @@ const MINUTE_MS: u64 = 60_000;
 /// What a start asks for before the file is written for the first time: mode, markets, prices, account, open orders, limits
 /// and the API wallet's approval, and the first early reads.
 const OF_A_START: u32 = 210;
-/// The same where earlier lives took more than a third of the minute: without what can come later.
+/// The same where earlier lives took more than half of the minute: without what can come later.
 const OF_A_LATE_START: u32 = 110;
 /// And where it goes by what an earlier life has read: prices, account and open orders.
 const OF_A_START_BY_OTHERS: u32 = 50;
@@ -54,7 +54,7 @@ impl SpentWeight {
         let now_ms = now_ms();
         let spent = budget.last_minute(steady_ms()).into_iter();
         let spent = spent.map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
-        let more = match (goes_by_others, self.is_over_a_third()) {
+        let more = match (goes_by_others, self.is_over_half()) {
             (true, _) => OF_A_START_BY_OTHERS,
             (false, true) => OF_A_LATE_START,
             (false, false) => OF_A_START,
@@ -62,11 +62,10 @@ impl SpentWeight {
         _ = self.write(spent.chain([(now_ms, Priority::Read, more)]));
     }
 
-    /// Whether the lives before this one have taken more than a third of the address's weight of the minute: ten starts that follow one
-    /// another, as many as the package's units make, leave the last of them what it must see.
-    pub(in crate::service) fn is_over_a_third(&self) -> bool {
+    /// Whether the lives before this one have left less than half of the address's weight of the minute.
+    pub(in crate::service) fn is_over_half(&self) -> bool {
         let spent = self.read(now_ms()).into_iter().fold(0_u32, |sum, (.., weight)| sum.saturating_add(weight));
-        spent > IP_BUDGET / 3
+        spent > IP_BUDGET / 2
     }
 
     /// Writes it every second, and what else the next life can go by, for as long as the service runs.
@@ -163,12 +162,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path());
         // Each life ends before it writes a word of its own.
-        for (spent, is_over_a_third) in [(0, false), (210, true), (420, true), (530, true), (640, true), (750, true)] {
+        for (spent, is_over_half) in [(0, false), (210, false), (420, true), (630, true), (740, true), (850, true)] {
             let mut budget = Ledger::new(1_200, []);
             file.recall(&mut budget);
             assert_eq!(budget.used(steady_ms()), spent);
             file.foresee(&budget, false);
-            assert_eq!(file.is_over_a_third(), is_over_a_third, "{spent}");
+            assert_eq!(file.is_over_half(), is_over_half, "{spent}");
         }
     }
 
