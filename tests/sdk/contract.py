@@ -235,6 +235,7 @@ STATUS = {
     "api_wallet_valid_until": or_null(is_int),
     "killed": or_null(is_text),
     "kill_file": is_text,
+    "life": is_text,
     "rules": is_rules,
     "clients": list_of(is_address),
     "at_ms": is_int,
