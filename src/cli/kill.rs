@@ -35,6 +35,8 @@ fn seconds(typed: &str) -> Result<u16, String> {
 
 /// A running guard says within this that it has heard.
 const HEARD_WITHIN: Duration = Duration::from_secs(2);
+/// How long a guard that does not answer is asked before its home is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// Nothing held and nothing resting, in words.
 const NOTHING: &str = "0 positions, 0 orders";
@@ -74,8 +76,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some() && tells_what_is_left(&watcher, status));
-    let silent = |is_waiting: bool| silent(reason, seen.again.as_ref(), is_waiting);
-    let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(false)));
+    let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(reason, seen.again.as_ref(), false)));
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
     // A person in a hurry names no home, and may mean another guard than the default home's.
     let going_on = kill_elsewhere::not_killed(&kill_disk::others(home), &args.reason);
@@ -84,9 +85,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => {
-            wait(home, &watcher, seconds, &Said { done: &done, silent: &silent(true), reason: &args.reason })
-        }
+        (Some(seconds), _) => wait(home, &watcher, seconds, &Said { done: &done, reason: &args.reason }),
         (None, _) => Ok(()),
     }
 }
@@ -103,8 +102,7 @@ fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(),
         &done,
     )?;
     report(&format!("{}\n", told(home, watcher, &heard, None)), &done)?;
-    let silent = silent(&reason, None, true);
-    let said = Said { done: &done, silent: &silent, reason: &args.reason };
+    let said = Said { done: &done, reason: &args.reason };
     args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
 }
 
@@ -174,19 +172,17 @@ fn release(file: &Path, is_folder: bool) -> String {
     format!("Only a person releases it: {remove}{and} and restart the service.")
 }
 
-/// What is said where nobody sees that everything is closed: what was done, what is left, and the reason that was typed.
+/// What is said where nobody sees that everything is closed: what was done, and the reason that was typed.
 struct Said<'a> {
     done: &'a str,
-    silent: &'a str,
     reason: &'a str,
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
 fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result<(), Refusal> {
-    let Said { done, silent, reason } = *said;
-    let patience = watcher.rest(Duration::from_secs(seconds.into()));
-    let answer =
-        waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
+    let Said { done, reason } = *said;
+    let patience = Duration::from_secs(seconds.into());
+    let answer = waiting::with_progress("everything to be closed", || until_flat(home, watcher, patience));
     match answer {
         Ok(status) if watcher.is_flat(&status) => report(&format!("flat: {}\n", left(&status)), done),
         Ok(status) => {
@@ -203,7 +199,27 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result
             if seen.watched == Some(false) {
                 return Err(unheard(home, done.to_owned(), reason, seen));
             }
+            let silent = silent(reason, seen.again.as_ref(), true);
             Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
+        }
+    }
+}
+
+/// The guard's last answer until it is flat, or why there is none. It may be ended meanwhile, as whoever waits is told, and started
+/// again.
+fn until_flat(home: &Home, watcher: &Watcher, patience: Duration) -> Result<Status, String> {
+    let (mut renewed, mut is_blind) = (None, false);
+    loop {
+        let watcher = renewed.as_ref().unwrap_or(watcher);
+        let answer = watcher.until(watcher.rest(patience).min(LOOK_AGAIN), |status| watcher.is_flat(status));
+        let is_flat = answer.as_ref().is_ok_and(|status| watcher.is_flat(status));
+        if is_flat || watcher.rest(patience).is_zero() {
+            return answer;
+        }
+        // A disk that does not answer is not asked again and again.
+        if answer.is_err() && !is_blind {
+            let seen = kill_disk::look(home);
+            (renewed, is_blind) = (watcher.renewed(home, &seen).or(renewed), seen.left.is_none());
         }
     }
 }

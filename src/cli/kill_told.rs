@@ -72,6 +72,12 @@ impl Watcher {
         Self { urls, is_known, home, begun: Instant::now() }
     }
 
+    /// The same kill, of the guard that runs by now, where another one left word of itself since.
+    pub(super) fn renewed(&self, home: &Home, seen: &Seen) -> Option<Self> {
+        let is_another = seen.left.is_some() && seen.left != self.home.left;
+        is_another.then(|| Self { begun: self.begun, ..Self::of(home, seen) })
+    }
+
     /// The address at which the guard is looked for first.
     pub(super) fn url(&self) -> Option<&str> {
         self.urls.first().filter(|_| self.is_known).map(String::as_str)

@@ -1,11 +1,11 @@
 //! Which guard is a home's: whoever kills or asks for its health is told of no other one, and of one that hangs too.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use crate::stand::{Mode, Stand, run_with};
+use crate::stand::{Mode, Stand, command, finished, run_with, until};
 use crate::watched::{held, hold_covered, until_flat};
 
 fn said(home: &std::path::Path, args: &[&str]) -> (Option<i32>, String) {
@@ -109,6 +109,25 @@ fn a_guard_that_hangs_is_started_again_with_its_variables_and_its_key() {
         key.display()
     );
     assert!(told.contains(&run), "{told}");
+}
+
+/// Whoever waits is told how a guard that hangs is ended and started again, and hears of the one that goes on then.
+#[test]
+fn a_kill_that_waits_hears_the_next_life() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    stand.signal(Signal::SIGSTOP);
+    let mut waits = command(&stand.home(), &["kill", "--reason", "enough", "--wait", "40"]);
+    let said = stand.home().with_file_name("said");
+    let waits = waits.stdout(fs::File::create(&said).unwrap()).stderr(Stdio::piped()).spawn().unwrap();
+    let is_waiting = || fs::read_to_string(&said).unwrap().contains("did not say within 2 s").then_some(());
+    until("the wait to begin", is_waiting);
+    stand.kill();
+    stand.launch();
+    until_flat(&stand);
+    let done = finished(waits);
+    let told = format!("{}{}", String::from_utf8(done.stderr).unwrap(), fs::read_to_string(&said).unwrap());
+    assert!(done.status.code() == Some(0) && told.ends_with("flat: 0 positions, 0 orders\n"), "{told}");
 }
 
 /// The way out is whole: the flags that it was started with, and its journal back where it belongs.
