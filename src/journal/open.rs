@@ -115,9 +115,9 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     Ok((Store::new(parts)?, Opened { risk: risk.records, events, last_seq, history }))
 }
 
-/// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and that it is none of before what the `witness`
-/// says, and leaves everything as it is. A last line
-/// that is cut off is none of its business: a start makes it whole, or says what is missing.
+/// Verifies the risk journal in `dir`, which nobody writes meanwhile, as [`open`] does, and that it is none of before what the
+/// `witness` says, and leaves everything as it is. A last line that is cut off is none of its business: a start makes it whole,
+/// or says what is missing.
 pub fn check_risk(dir: &Path, owner: &[(&'static str, String)], witness: Option<&Path>) -> Result<(), OpenError> {
     if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));

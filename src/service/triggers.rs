@@ -67,8 +67,8 @@ pub(super) fn kill_file(
     }
 }
 
-/// Says where this guard answers, and the number of its life, in the place of what an earlier one said: whoever pulls the switch asks there what became of
-/// it, and goes by the config's address without it. Not synced: a start has better things to wait for.
+/// Says where this guard answers, and the number of its life, in the place of what an earlier one said: whoever pulls the switch
+/// asks there what became of it, and goes by the config's address without it. Not synced: a start has better things to wait for.
 pub(super) fn leave_word(file: &Path, address: Option<SocketAddr>) {
     let text = address.map(|address| format!("{address}\n{}\n", life::of_process())).unwrap_or_default();
     if replace_unsynced(file, text.as_bytes()).is_err() {

@@ -48,15 +48,15 @@ pub(crate) fn run(step: &mut Step<'_>) {
     let (left, prices) = what_is_left(step.guard);
     let flatten = &step.guard.watch.flatten;
     let Some(of) = flatten.of else { return };
-    let is_due = step.now_ms >= flatten.next_ms(&left, &prices)
-        && read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
-    if !is_due {
+    let is_read = read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
+    let is_shown = is_read || read_progress::is_told_since(step.guard, flatten.reads_since_ms);
+    if step.now_ms < flatten.next_ms(&left, &prices) || !is_shown {
         return;
     }
     let unanswered = Unanswered::of(step.guard);
     let (mut actions, _) = all_must_go(step.guard);
     let is_unsure = !step.guard.lines.ended.is_empty() || step.guard.sent.orders.iter().any(|order| !order.reduce_only);
-    if actions.is_empty() && is_unsure {
+    if actions.is_empty() && (is_unsure || !is_read) {
         // Another read tells whether nothing is left.
         return;
     }

@@ -26,6 +26,11 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     (is_known || has_waited) && known(account_ms, attempted_ms) && known(guard.view.orders_ms, attempted_ms)
 }
 
+/// Whether the feed's account has shown what is known of positions since then: what is left is closed by that too, where reads fail.
+pub(crate) fn is_told_since(guard: &Guard, since_ms: u64) -> bool {
+    guard.view.account.as_ref().is_some_and(|account| account.agreed_ms >= since_ms)
+}
+
 /// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.
 pub(crate) fn is_read_since(guard: &Guard, since_ms: u64, now_ms: u64) -> bool {
     let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);

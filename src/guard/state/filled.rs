@@ -7,7 +7,7 @@ use crate::venue::info::{Leverage, MarginMode, Position};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// What a fill has told is forgotten after so long without a read that shows it.
+/// What a fill has told is forgotten after so long without a read, or an account that the feed tells, which shows it.
 const MOST_MS: u64 = 10_000;
 
 impl AccountView {
@@ -94,7 +94,16 @@ impl View {
         }
     }
 
-    /// Forgets what a fill has told where no read has shown it for long.
+    /// The feed's account shows these sizes: what a fill has told of that is remembered on.
+    pub(crate) fn show_fills(&mut self, shown: &BTreeMap<u32, Decimal>, at_ms: u64) {
+        let Some(account) = &mut self.account else { return };
+        let AccountView { positions, by_fill, .. } = account;
+        let is_shown = |asset: &u32| shown.get(asset) == positions.get(asset).map(|position| &position.szi);
+        let all = by_fill.iter_mut().filter(|(asset, _)| is_shown(asset));
+        all.for_each(|(_, by_fill)| by_fill.at_ms = by_fill.at_ms.max(at_ms));
+    }
+
+    /// Forgets what a fill has told where nothing has shown it for long.
     pub(crate) fn forget_fills(&mut self, now_ms: u64) {
         let Some(account) = &mut self.account else { return };
         let is_old = |by_fill: &ByFill| now_ms.saturating_sub(by_fill.at_ms) >= MOST_MS;

@@ -143,6 +143,11 @@ impl FillsTold {
         }
     }
 
+    /// The newest order that opened anything.
+    pub(crate) fn newest_of(&self, asset: u32) -> Option<u64> {
+        self.runs.get(&asset)?.opened.keys().next_back().copied()
+    }
+
     /// The orders that opened what a read shows since the one before it, each with how much; `None` where fills do not tell of just
     /// that change.
     pub(crate) fn opened_by(&self, asset: u32, (before, now): (Decimal, Decimal)) -> Option<&BTreeMap<u64, Decimal>> {

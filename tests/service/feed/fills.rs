@@ -1,10 +1,14 @@
 //! Fills elsewhere, covered by the push alone.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::{audited, covered_in_all, covered_once, listening, reads, same_picture, trouble};
-use crate::stand::{Stand, until};
-use crate::watched::{closes, covered, hold, is_flat, is_same, placed_stops, stops};
+use crate::clients::filled;
+use crate::signing::ETH;
+use crate::stand::{Stand, run_with, until};
+use crate::watched::{closes, covered, held, hold, hold_covered, is_flat, is_same, placed_stops, stops};
 
 /// The venue answers no question about the account.
 fn blind(stand: &Stand) {
@@ -70,4 +74,42 @@ fn a_fill_far_off_is_covered_while_the_account_is_not_read() {
     let stop = covered(&stand, "SOL", "10");
     assert!(is_same(stop["triggerPx"].as_str().unwrap(), "147"), "by the mark of 150: {stop}");
     assert!(closes(&stand).is_empty());
+}
+
+/// The venue answers no question about the account, and all others.
+fn hide_account(stand: &Stand) {
+    let fault = json!({"op": "fault", "on": "clearinghouseState", "kind": "http_502", "times": 100_000});
+    stand.venue.control(&fault).unwrap();
+}
+
+/// However long no read shows it: the feed's account does, and the stop for all of it stays until it fires.
+#[test]
+fn what_grew_keeps_its_stop_while_the_account_is_not_read() {
+    let stand = listening();
+    hold_covered(&stand, "ETH", "0.4");
+    audited(&stand);
+    hide_account(&stand);
+    hold(&stand, "ETH", "3");
+    covered_in_all(&stand, "ETH", "3");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(14) {
+        covered_in_all(&stand, "ETH", "3");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    stand.venue.price("ETH", "2400").unwrap();
+    until("the stop to have closed all", || held(&stand, "ETH").is_none().then_some(()));
+}
+
+/// Its bot's own entry is known by its request alone at first.
+#[test]
+fn a_kill_closes_what_its_bot_opened_while_the_account_is_not_read() {
+    let stand = listening();
+    audited(&stand);
+    hide_account(&stand);
+    let entry = json!({"a": ETH, "b": true, "p": "2510", "s": "0.4", "r": false, "t": {"limit": {"tif": "Ioc"}}});
+    let reply = stand.send(&json!({"type": "order", "orders": [entry], "grouping": "na"}));
+    assert_eq!(filled(&reply), Some("0.4"), "{reply}");
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
 }

@@ -70,6 +70,27 @@ pub(super) fn take_in_doubted(step: &mut Step<'_>, told_ms: u64, marks: &BTreeMa
     }
 }
 
+/// Takes in what fills of entries that were expected have opened or enlarged, where no read shows it for want of an answer, and the
+/// feed's account does: a kill must close it, and what takes its stop away must leave another.
+pub(super) fn take_in_unread(step: &mut Step<'_>, shown: &BTreeMap<u32, Decimal>) {
+    let mut is_any = false;
+    for (asset, (size, time_ms)) in step.guard.feed.chains.clone() {
+        let held = step.guard.view.position(asset);
+        // What is closed or turned waits for the read, as always.
+        let is_same_side = held.is_zero() || held.is_sign_positive() == size.is_sign_positive();
+        let is_larger = shown.get(&asset) == Some(&size) && is_same_side && size.abs() > held.abs();
+        let is_in_doubt = step.guard.feed.doubted.get(&asset).is_some_and(|doubted| doubted.fill.is_some());
+        let px = step.guard.view.price(asset).filter(|_| is_larger && !is_in_doubt);
+        let Some(px) = px else { continue };
+        let (now, newest) = (step.guard.moment(step.now_ms), step.guard.feed.told.newest_of(asset));
+        cover::note_filled(step.guard, (asset, size.saturating_sub(held)), newest.unwrap_or_default(), now);
+        is_any |= step.guard.view.on_filled(asset, (size, px), time_ms, step.now_ms);
+    }
+    if is_any {
+        cover_moved(step);
+    }
+}
+
 /// Takes in one; whether it has opened or enlarged a position.
 fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     let Some(asset) = step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset) else {

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// Where the equity is off by more than this, more than prices have moved.
 const CASH_PCT: Decimal = dec!(1);
 
+/// An account that was to be read for a fill is read by then.
+const READ_WITHIN_MS: u64 = 3_000;
+
 /// Takes in the account as it was at a time of the venue's.
 pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     // By whichever clock makes it older: when it was heard says nothing of when it was.
@@ -31,11 +34,19 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     if step.guard.risk.mode == Some(AccountMode::Standard) {
         witness::hear_told(step, state);
     }
-    if is_as_read(step.guard, state) {
+    if is_as_told(step.guard, state) {
         step.guard.feed.account_differs_ms = None;
+        let filled_ms = step.guard.feed.filled_ms;
+        let shown = sizes(step.guard, state).collect();
+        if begun_ms <= filled_ms && step.now_ms.saturating_sub(filled_ms) > READ_WITHIN_MS {
+            fills::take_in_unread(step, &shown);
+        }
+        step.guard.view.show_fills(&shown, as_of_ms);
         // What waits for a read is not known by the feed's word, however often that is told.
-        let account = if step.guard.waits_for_account() { None } else { step.guard.view.account.as_mut() };
-        account.into_iter().for_each(|account| account.agreed_ms = account.agreed_ms.max(as_of_ms));
+        if is_as_known(step.guard, state) && !step.guard.waits_for_account() {
+            let account = step.guard.view.account.as_mut();
+            account.into_iter().for_each(|account| account.agreed_ms = account.agreed_ms.max(as_of_ms));
+        }
         let marks = marks(step.guard, state);
         fills::take_in_doubted(step, state.time, &marks);
         return ask_about_cash(step, state);
@@ -51,8 +62,21 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     step.effects.immediate.push(Command::Read(Read::AccountNow));
 }
 
-/// Whether a state shows the positions that are known, but for those that a later fill has changed.
-fn is_as_read(guard: &Guard, state: &ClearinghouseState) -> bool {
+/// Whether a state shows the positions that cover and halts go by, but for those that a later fill has changed: what fills have told
+/// beside them is not known before a read.
+fn is_as_known(guard: &Guard, state: &ClearinghouseState) -> bool {
+    let is_later = |asset: u32| guard.feed.chains.get(&asset).is_some_and(|(_, time_ms)| *time_ms > state.time);
+    sizes(guard, state).all(|(asset, size)| is_later(asset) || guard.view.position(asset) == size)
+}
+
+/// The sizes of its positions in known markets, signed.
+fn sizes(guard: &Guard, state: &ClearinghouseState) -> impl Iterator<Item = (u32, Decimal)> {
+    let told = state.asset_positions.iter().map(|element| &element.position);
+    told.filter_map(|held| Some((guard.view.universe.by_coin(&held.coin)?.asset, held.szi)))
+}
+
+/// Whether a state shows the positions that reads and fills have told, but for those that a later fill has changed.
+fn is_as_told(guard: &Guard, state: &ClearinghouseState) -> bool {
     let positions = state.asset_positions.iter().map(|element| &element.position);
     let told: BTreeMap<&str, Decimal> =
         positions.filter(|held| !held.szi.is_zero()).map(|held| (held.coin.as_str(), held.szi)).collect();

@@ -1,6 +1,7 @@
 //! Fills at prices far from the known one, while no read is answered: only the price is in doubt, and not what is held.
 
 use super::*;
+use crate::guard::effects::SendAction;
 
 /// The account with this much of ETH, valued at this mark.
 fn shown(desk: &mut Desk, szi: &str, mark: Decimal) -> Effects {
@@ -81,4 +82,77 @@ fn nobody_takes_it_for_known_while_it_waits() {
     until(&mut desk, 11_000);
     desk.read_mids(desk.now);
     desk.order(buy(ETH, "2000", "0.01")).vetoed("account_stale");
+}
+
+/// A position that was read, and enlarged since by a fill which the feed's account shows as well: it stays so without any read, and so
+/// does its stop.
+#[test]
+fn what_the_feeds_account_shows_is_remembered_without_a_read() {
+    let mut desk = desk();
+    let first = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![first]);
+    desk.now += 500;
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 500;
+    let told = fill(&desk, 1, "0.4", "2.6");
+    fills(&mut desk, vec![told]);
+    assert_eq!(desk.guard.view.position(ETH), dec!(3));
+    for _ in 0..40 {
+        desk.now += 500;
+        prove(&mut desk);
+        shown(&mut desk, "3", dec!(2000));
+        desk.step(Input::Tick);
+        assert_eq!(desk.guard.view.position(ETH), dec!(3), "{}", desk.now - NOW);
+    }
+    // Once it shows it no more it is forgotten, as what never was.
+    desk.now += 10_001;
+    desk.step(Input::Tick);
+    assert_eq!(desk.guard.view.position(ETH), dec!(0.4));
+}
+
+/// The bot's own entry fills, and no read of the account shows it: it counts by its request at first, and is held then.
+#[test]
+fn what_a_bot_opened_is_held_where_no_read_is_answered() {
+    let mut desk = desk();
+    let decided = desk.order(with(buy(ETH, "2000", "0.4"), "/t", json!({"limit": {"tif": "Ioc"}})));
+    assert!(!sends(&decided.effects).is_empty(), "{decided:?}");
+    let told = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![told]);
+    let (from, mut held_ms) = (desk.now, None);
+    while desk.now < from + 8_000 {
+        desk.now += 500;
+        shown(&mut desk, "0.4", dec!(2000));
+        desk.step(Input::Tick);
+        if desk.guard.view.position(ETH) == dec!(0.4) {
+            held_ms.get_or_insert(desk.now - from);
+        }
+    }
+    assert_eq!(held_ms, Some(3_500));
+    let killed = desk.step(Input::Kill { reason: "enough".to_owned(), by: None, write_file: false, request: None });
+    let is_close = |send: &&SendAction| send.action.to_string().contains("\"r\":true");
+    assert!(sends(&killed).iter().any(is_close), "{killed:?}");
+}
+
+/// What fills have turned or closed is not known by the feed's word: it waits for a read, and is told of.
+#[test]
+fn what_the_feed_shows_otherwise_than_it_is_known_is_stale() {
+    let mut desk = desk();
+    let first = fill(&desk, 1, "0", "2");
+    fills(&mut desk, vec![first]);
+    desk.now += 500;
+    desk.hold("ETH", dec!(2));
+    desk.now += 500;
+    let mut told = fill(&desk, 1, "2", "4");
+    told["side"] = json!("A");
+    fills(&mut desk, vec![told]);
+    for _ in 0..30 {
+        desk.now += 500;
+        shown(&mut desk, "-2", dec!(2000));
+        desk.step(Input::Tick);
+    }
+    assert!(
+        problems(&desk).iter().any(|text| text.starts_with("the account: last read over ")),
+        "{:?}",
+        problems(&desk)
+    );
 }

@@ -1,9 +1,9 @@
 //! The places for connections, who holds them, and who gives way when all are taken.
 //!
 //! A connection on which a client's signature checked out is that client's, and each client has a share of the places. All
-//! others give way to newcomers, whoever was idle longest first, but for a request that is at work and for what was not read yet. What can be at work
-//! without a signature has fewer places than there are, so a newcomer always finds one. They have a bound of memory between
-//! them as well: over it, whoever keeps most gives way.
+//! others give way to newcomers, whoever was idle longest first, but for a request that is at work and for what was not read
+//! yet, which is read at once. What can be at work without a signature has fewer places than there are, so a newcomer finds
+//! one. They have a bound of memory between them as well: over it, whoever keeps most gives way.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
