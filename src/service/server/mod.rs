@@ -3,6 +3,7 @@
 //! What is decided about a request may not enter: bodies are read and signers recovered here, and the decision loop answers.
 
 pub(super) mod authenticate;
+mod disk_reads;
 pub(super) mod gate;
 pub(super) mod handlers;
 pub(super) mod info_proxy;
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
+use self::disk_reads::DiskReads;
 use self::gate::{Gate, Handler, Hosts, Limits, Setup, Slot, Upgrade};
 use self::handlers::Handlers;
 use self::info_proxy::InfoProxy;
@@ -78,9 +80,9 @@ impl Server {
         let (socket, folder) = workers::socket_path(run_dir, "http.sock").map_err(named)?;
         handlers.authenticator.start(deaths)?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
-        let reports = Reports::start(reports, deaths)?;
+        let reading = Reading { disk: DiskReads::start(deaths)?, reports: Reports::start(reports, deaths)?, info: http };
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
-        let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http, reports), deaths)?;
+        let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, reading), deaths)?;
         let shutting_down = Arc::new(AtomicBool::new(false));
         let (all, ending) = (Arc::clone(&handlers), Arc::clone(&shutting_down));
         let sockets = Sockets { handlers: all, info: websockets, relay, shutting_down: ending };
@@ -89,6 +91,7 @@ impl Server {
         let hosts = Hosts::new(allowed_hosts);
         let setup = Setup { limits, hosts, slots, handler, workers: socket, upgrades };
         let gate = Gate::open(listener, setup, deaths)?;
+        gate.open_ahead();
         Ok(Self { gate, workers, shutting_down, _run_dir: folder })
     }
 
@@ -106,23 +109,39 @@ impl Server {
     }
 }
 
-/// The workers answer all that is at hand, and pass on what must be asked of the venue or read from the whole journal.
-fn worker_handler(handlers: &Arc<Handlers>, info: InfoQueue, reports: Reports) -> WorkerHandler {
+/// The threads that workers pass requests on to.
+struct Reading {
+    disk: DiskReads,
+    reports: Reports,
+    info: InfoQueue,
+}
+
+impl Reading {
+    /// Has a report made, or a question asked.
+    fn pass_on(&self, request: &Request, responder: WorkerResponder) {
+        if request.path == "/guard/report" {
+            return self.reports.ask(&request.query, move |response| responder.send(response));
+        }
+        if let Err(Full(take)) = self.info.ask(&request.body, move |response| responder.send(response)) {
+            take(Response::error(429, "rate_limited", TOO_MANY));
+        }
+    }
+}
+
+/// The workers answer all that is at hand, and pass on what must be asked of the venue or read from a disk.
+fn worker_handler(handlers: &Arc<Handlers>, reading: Reading) -> WorkerHandler {
     let handlers = Arc::clone(handlers);
     Arc::new(move |request: Request, responder: WorkerResponder| {
-        let is_report = request.path == "/guard/report";
-        if request.path != "/info" && !is_report {
-            return responder.send(handlers.answer(&request, None));
-        }
-        if let Err(refusal) = handlers.pass() {
-            return responder.send(refusal);
-        }
-        if is_report {
-            return reports.ask(&request.query, move |response| responder.send(response));
-        }
-        let asked = info.ask(&request.body, move |response| responder.send(response));
-        if let Err(Full(take)) = asked {
-            take(Response::error(429, "rate_limited", TOO_MANY));
+        let handlers = Arc::clone(&handlers);
+        match request.path.as_str() {
+            "/guard/decision" | "/guard/equity" => {
+                reading.disk.ask(move || handlers.answer(&request, None), move |response| responder.send(response));
+            }
+            "/guard/report" | "/info" => match handlers.pass() {
+                Ok(()) => reading.pass_on(&request, responder),
+                Err(refusal) => responder.send(refusal),
+            },
+            _ => responder.send(handlers.answer(&request, None)),
         }
     })
 }

@@ -50,6 +50,11 @@ impl Gate {
         Ok(Self { context, address, acceptor })
     }
 
+    /// Opens the road to the workers, while the disk of their socket is known to answer.
+    pub(in crate::service::server) fn open_ahead(&self) {
+        self.context.workers.open_ahead();
+    }
+
     /// The address that it listens on.
     #[must_use]
     pub(in crate::service::server) fn address(&self) -> SocketAddr {

@@ -4,12 +4,15 @@
 //! byte, so no answer can reach another client. Idle ones are shared by all public connections: there are never more of them
 //! than requests at one moment, and a client that connects anew for each request costs the workers' side no new connection
 //! and no new thread.
+//!
+//! Their socket has a name in the home, and where the disk of that hangs no connection can be opened, for as long as it does.
+//! So as many as a busy moment needs are opened ahead, and nobody waits for long behind one that does not open.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Room, SMALL_ANSWER, head};
@@ -23,6 +26,10 @@ use crate::service::server::workers::PROBE;
 const MAX_ANSWER: usize = 9 * 1024 * 1024;
 /// For a new connection to be taken up by a thread and a worker.
 const OPEN: Duration = Duration::from_secs(2);
+/// As many are opened ahead.
+const AHEAD: usize = 32;
+/// Between two looks whether another has opened its one: about as long as that takes.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 const MAX_ANSWER_HEADERS: usize = 32;
 
 /// One request on its way to a worker.
@@ -67,6 +74,14 @@ impl WorkerClient {
         Self { path, tick, idle: Mutex::default(), opening: Mutex::default(), large: Arc::default() }
     }
 
+    /// Opens the connections that a busy moment needs, while the disk of their socket is known to answer. One that does not open
+    /// now is opened when it is needed.
+    pub(super) fn open_ahead(&self) {
+        let opened = std::iter::repeat_with(|| self.open()).take(AHEAD).map_while(Result::ok);
+        let opened: Vec<UnixStream> = opened.collect();
+        lock(&self.idle).extend(opened);
+    }
+
     /// Has a worker answer. Never tries twice: the first may have had its effect.
     pub(super) fn call(&self, request: &Outgoing, close: bool, until: Instant) -> Result<Answer, Failure> {
         let pooled = lock(&self.idle).pop();
@@ -81,18 +96,30 @@ impl WorkerClient {
 
     /// Opens one, when the one before it has its thread: see [`PROBE`].
     fn open(&self) -> Result<UnixStream, Failure> {
-        let _one_at_a_time = lock(&self.opening);
+        let until = Instant::now() + OPEN;
+        let _one_at_a_time = self.turn_to_open(until).ok_or(Failure::Busy)?;
         let mut stream = UnixStream::connect(&self.path).map_err(|error| match error.kind() {
             ErrorKind::ConnectionRefused | ErrorKind::NotFound => Failure::Gone,
             _ => Failure::Busy,
         })?;
         let set = stream.set_read_timeout(Some(self.tick)).and_then(|()| stream.set_write_timeout(Some(self.tick)));
         set.map_err(|_| Failure::Busy)?;
-        let until = Instant::now() + OPEN;
         let probed = write_all(&mut stream, PROBE, until).map_err(Failure::from);
         // No byte of the request has gone out yet, so one that does not open is no doubt, only too many at once.
         probed.and_then(|()| self.read_answer(&mut stream, false, until)).map_err(|_| Failure::Busy)?;
         Ok(stream)
+    }
+
+    /// Waits for whoever opens one now, who may hang for ever in a call on the disk.
+    fn turn_to_open(&self, until: Instant) -> Option<MutexGuard<'_, ()>> {
+        loop {
+            match self.opening.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_AGAIN),
+            }
+        }
     }
 
     fn read_answer(&self, stream: &mut UnixStream, close: bool, until: Instant) -> Result<(Answer, bool), Failure> {
@@ -147,4 +174,19 @@ fn parse_answer(bytes: &[u8], close: bool) -> Result<Option<(Vec<u8>, usize, usi
 /// Headers that belong to one hop, or that the gate writes itself.
 fn written_here(name: &str) -> bool {
     ["content-length", "connection", "transfer-encoding", "server"].iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever opens a connection may be in a call that never ends: others are told so and do not wait with it.
+    #[test]
+    fn nobody_waits_for_ever_behind_one_that_does_not_open() {
+        let client = WorkerClient::new(PathBuf::from("/nowhere/http.sock"), Duration::from_millis(20));
+        let _hangs = lock(&client.opening);
+        let request = Outgoing { method: Method::Get, target: "/guard/status", body: b"" };
+        let answer = client.call(&request, false, Instant::now() + Duration::from_secs(60));
+        assert_eq!(answer.err(), Some(Failure::Busy));
+    }
 }

@@ -29,7 +29,7 @@ pub(super) struct TestServer {
     pub(super) address: SocketAddr,
     pub(super) deaths: Sender<Death>,
     pub(super) heard: Receiver<Death>,
-    _folder: tempfile::TempDir,
+    pub(super) folder: tempfile::TempDir,
 }
 
 /// Limits under which a waiting test ends soon and a busy machine still keeps up.
@@ -62,7 +62,7 @@ pub(super) fn open_with(limits: Limits, workers: usize, handler: &TestHandler, u
     let setup = Setup { limits, hosts, slots, handler, workers: path, upgrades };
     let gate = Gate::open(TcpListener::bind("127.0.0.1:0").unwrap(), setup, &deaths).unwrap();
     let address = gate.address();
-    TestServer { gate: Some(gate), workers: Some(workers), address, deaths, heard, _folder: folder }
+    TestServer { gate: Some(gate), workers: Some(workers), address, deaths, heard, folder }
 }
 
 pub(super) fn handler(answer: impl Fn(Request) -> Response + Send + Sync + 'static) -> TestHandler {

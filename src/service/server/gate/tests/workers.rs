@@ -34,6 +34,19 @@ fn a_late_answer_goes_to_nobody() {
     }
 }
 
+/// Where the disk of the workers' socket hangs, its name leads nowhere: here it is gone.
+#[test]
+fn what_was_opened_ahead_needs_no_name() {
+    let server = open(limits());
+    server.gate.as_ref().unwrap().open_ahead();
+    std::fs::remove_file(server.folder.path().join("http.sock")).unwrap();
+    for _ in 0..100 {
+        let answer = server.ask(b"GET /guard/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    assert!(server.heard.is_empty());
+}
+
 #[test]
 fn lost_workers_are_the_gates_death() {
     let mut server = open(limits());
