@@ -3,7 +3,7 @@
 import { byId, put } from "./dom.js";
 import { beside } from "./feed.js";
 import { isTold, isUnknown, money, table } from "./panels.js";
-import { clip, span, stamp, toneOf, usd } from "./text.js";
+import { clip, span, stamp, time, toneOf, usd } from "./text.js";
 
 const DAY_MS = 86_400_000;
 /** How often it is read, how soon where something was booked since, and how soon where that failed. */
@@ -40,6 +40,7 @@ export class Book {
   forget() {
     this.kept = new Map();
     [this.dueAt, this.soonestAt, this.day, this.isFailed] = [0, 0, null, false];
+    [this.unread, this.remarks] = ["", "Not read yet"];
   }
 
   /** Something came into it. */
@@ -53,6 +54,7 @@ export class Book {
     const [day, begun] = [dayOf(nowMs), performance.now()];
     // What the guard could not read may have been booked: it is not none.
     const isRead = venue.account_age_ms !== null && !isTold(status, "book_differs");
+    this.unread = unread(status);
     if (isRead !== this.isRead) this.dueAt = 0;
     this.isRead = isRead;
     if (day === this.day && (begun < this.dueAt || begun < this.soonestAt)) return;
@@ -87,20 +89,25 @@ export class Book {
     this.isKnown = isBegun || this.isRead;
     table("book", COLUMNS, [{ name: "", rows: SPANS.map(([name, back]) => ({ name, isBegun, report: this.isKnown ? of(name, back) : undefined })) }], ({ name }) => name);
     put("n-book", "UTC days");
-    put("no-book", remarks(all, isBegun || !this.isRead));
-    byId("no-book").hidden = false;
+    this.remarks = remarks(all, isBegun || !this.isRead);
     this.tick();
   }
 
-  /** How old the oldest of it is. */
+  /** What is to be known beside it, and how old the oldest of it is. */
   tick() {
+    put("no-book", this.unread + this.remarks);
+    byId("no-book").hidden = false;
     const read = [...this.kept.values()].map(({ at }) => at);
     const age = read.length > 0 && this.isKnown ? `read ${span(performance.now() - Math.min(...read))} ago` : "";
     put("book-age", this.isFailed ? `▲ The book could not be read just now${age ? `: ${age}` : ""}` : age.replace("read", "Read"));
   }
 }
 
-/** What is to be known beside the figures. */
+/** What could not all be read since when; an alert that is about nothing is none of these. */
+const unread = ({ alerts, at_ms: nowMs }) => alerts.filter(({ code, about }) => code === "book_differs" && about)
+  .map(({ about, since_ms: ms }) => `▲ Not all ${clip(about, 40)} were read since ${time(ms, nowMs)} UTC. `).join("");
+
+/** What the journal has to say of the figures. */
 function remarks(all, isBegun) {
   const lacks = all?.missing_events > 0 || all?.unreadable_lines > 0 ? "A part of the journal is missing, and not in these figures. " : "";
   const altered = all?.changed_lines > 0 || all?.doubled_lines > 0 ? "Lines of the journal were changed or stand twice: do not rely on these figures. " : "";

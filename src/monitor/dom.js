@@ -43,8 +43,9 @@ export function draw(tag, attributes = {}, text = null) {
 
 /** Brings a parent's children in line with a list: one child a key, in its order, kept while the key stays. */
 export function keep(parent, items, key, create, update) {
-  const known = new Map([...parent.children].filter((child) => child.key !== undefined).map((child) => [child.key, child]));
-  let place = [...parent.children].find((child) => child.key !== undefined) ?? null;
+  const kept = [...parent.children].filter((child) => child.key !== undefined);
+  const known = new Map(kept.map((child) => [child.key, child]));
+  let [place = null] = kept;
   for (const item of items) {
     const name = key(item);
     let child = known.get(name);

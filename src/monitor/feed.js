@@ -50,7 +50,7 @@ function answered({ ok, status, body }) {
 //   begin(oldest)       the first event that can be had, before the first of them
 //   gap(from, to)       events that were missed
 //   changed()           another journal or account: what was seen before belongs to it no more
-//   state(status, problems)   after each whole round
+//   state(status, problems, begun)   after each whole round, with when the status was asked for: it may be as old as that
 //   lost(reason)        after each round that failed
 export class Feed {
   constructor(told) {
@@ -88,6 +88,7 @@ export class Feed {
 
   async read() {
     await this.events();
+    const begun = performance.now();
     const status = answered(await ask("/guard/status"));
     const health = await ask("/healthz");
     const told = health.body?.problems;
@@ -98,7 +99,7 @@ export class Feed {
       await this.events();
     }
     this.who = who;
-    this.told.state(status, problems);
+    this.told.state(status, problems, begun);
   }
 
   change() {

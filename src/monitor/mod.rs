@@ -61,7 +61,7 @@ const fn parts_nothing(last: u8, byte: u8, after: &[u8], kind: Kind) -> bool {
         // No text of the scripts has one at these places, and it would say as much without.
         b' ' if matches!(kind, Kind::Script) => {
             matches!(last, b'=' | b'{' | b'<' | b'>' | b'&')
-                || matches!(after, [b'=' | b'{' | b'}' | b'<' | b'>' | b'&', ..])
+                || matches!(after, [b'=' | b'{' | b'}' | b'<' | b'>' | b'&' | b'?' | b':' | b'|', ..])
         }
         _ => false,
     }
@@ -140,8 +140,9 @@ mod tests {
             let (bytes, count) = lean::<128>(text, kind);
             String::from_utf8(bytes[..count].to_vec()).unwrap()
         };
-        let script = "let a = {\n  b: f(\n    c, (d) => { i },\n    [\n      e;\n  }\ng === h && i < j\n`${j} k`\n";
-        assert_eq!(served(script, Kind::Script), "let a={b: f(c, (d)=>{i},[e;}\ng===h&&i<j\n`${j} k`\n");
+        let script =
+            "let a = {\n  b: f(\n    c, (d) => { i },\n    [\n      e;\n  }\ng === h && i < j ? k : l || m\n`${n} o`\n";
+        assert_eq!(served(script, Kind::Script), "let a={b: f(c, (d)=>{i},[e;}\ng===h&&i<j? k: l|| m\n`${n} o`\n");
         assert_eq!(served("<b>l</b> <b>m</b>\n", Kind::Page), "<b>l</b> <b>m</b>\n");
         let style = "a :is(b, c) > d { e: f(g, h + i); j: k; }\n@media (l: m) {\n  n { content: \"→ \"; }\n}\n";
         assert_eq!(served(style, Kind::Style), "a :is(b,c) > d{e:f(g,h + i);j:k}@media (l:m){n{content:\"→ \"}}\n");

@@ -6,6 +6,13 @@ import { clip, figure, isNegative, like, many, minus, moment, percent, plus, rat
 /** Whether an alert has one of these codes. */
 export const isTold = ({ alerts }, ...codes) => alerts.some(({ code }) => codes.includes(code));
 
+/** Whether stops may cover less than they seem to: that takes what is held and what rests, each by a read of its own. */
+const isUnread = (status) => isTold(status, "account_stale", "orders_stale");
+
+/** What is held. Of a position in a market that the guard does not know, an alert alone tells: its row is a text, and nothing covers it. */
+const heldBy = ({ positions, alerts }) => [...positions, ...alerts.filter(({ code }) => code === "position_unknown")
+  .map(({ about }) => ({ head: `■ ${clip(about, 40)}: held in a market that the guard does not know`, tone: "bad", size: null }))];
+
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
   set(box, { class: tone });
@@ -62,28 +69,30 @@ export function tiles(status, problems) {
   tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
   // The account's own figures are as fresh as ever while the open orders alone are not read.
   const isOld = isTold(status, "account_stale", "price_stale");
-  const isStale = isOld || isTold(status, "orders_stale");
+  const isStale = isOld || isUnread(status);
   set(document.body, { "data-stale": isStale ? "" : null, "data-old": isOld ? "" : null });
 }
 
 /** While the guard is lost nobody can say how it is, and nothing counts down. */
 export function unknown() {
-  tile("t-health", "bad", "■ Not known", "the guard does not answer");
+  tile("t-health", "bad", "■ Not known", "the guard cannot be read");
   for (const list of ["positions", "orders", "alerts"]) put(`no-${list}`, "Not known");
   for (const { lastElementChild: counted } of byId("notices").children) put(counted, "(as last read)");
 }
 
 /** Whether everything is closed, as it was read last. */
-function closed({ mode, positions: held, open_orders: resting, venue, closing }) {
+function closed(status) {
+  const { mode, open_orders: resting, venue, closing } = status;
   const { account_age_ms: heldAge, orders_age_ms: restingAge } = venue;
-  const left = `${many(held.length, "position")}, ${restingAge === null ? "orders not read" : many(resting.length, "order")}`;
+  const { flat, twaps, hindrances = [] } = closing ?? {};
+  const held = heldBy(status);
+  const left = `${many(held.length, "position")}, ${restingAge === null ? "orders not read" : many(resting.length, "order")}${twaps > 0 ? `, ${many(twaps, "TWAP order")}` : ""}`;
   if (heldAge === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(Math.max(heldAge, restingAge))} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
-  const hindered = (closing?.hindrances ?? []).slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
-  if (held.length + resting.length > 0) return [`Closing: ${left}${restingAge === null ? "" : " left"}.${hindered}`, age];
-  const { flat, twaps } = closing ?? {};
-  if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
+  // Also where nothing is known to be left there may be a hindrance: it is told in any case.
+  const hindered = hindrances.slice(0, 3).map((why) => ` ${clip(why, 300)}.`).join("");
+  if (held.length + resting.length > 0 || twaps > 0 || hindered) return [`Closing: ${left}${restingAge === null ? "" : " left"}.${hindered}`, age];
   return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat, when last read: ${left}${twaps === null ? ", TWAP orders not read" : ""}.`, age];
 }
 
@@ -126,7 +135,7 @@ export function alerts({ alerts: list, at_ms: nowMs }) {
   // Two alerts may share a code; together with its place among them each keeps its row.
   const counted = list.toSorted((one, other) => SEVERE.has(other.code) - SEVERE.has(one.code)).map((alert, place) => ({ ...alert, key: `${alert.code} ${list.slice(0, place).filter((one) => one.code === alert.code).length}` }));
   keep(byId("alerts"), counted, (alert) => alert.key,
-    () => make("li", {}, make("b", {}), " ", make("span", {}), " ", make("span", { class: "quiet num" })),
+    () => make("li", {}, make("b"), " ", make("span"), " ", make("span", { class: "quiet num" })),
     ({ children: [code, text, since] }, alert) => {
       put(code, `${SEVERE.has(alert.code) ? "■" : "▲"} ${words(alert.code)}`);
       set(code, { class: SEVERE.has(alert.code) ? "severe" : null });
@@ -152,13 +161,13 @@ const lostBy = ({ rule, coin }, held) => held.filter((one) => rule === "open_ris
 const fromEntry = (used, about) => minus(used, plus(about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl))));
 
 export function headroom(status) {
-  const { headroom: rows, positions: held } = status;
-  const isUnread = isTold(status, "orders_stale");
+  const { headroom: rows } = status;
+  const [held, isUnsure] = [heldBy(status), isUnread(status)];
   const create = () => make("li", {}, make("p", {}, make("span", { class: "rule" }), make("span", { class: "use num" })),
     make("div", { role: "meter", "aria-valuemin": 0, "aria-valuemax": 100 }, make("div")));
   keep(byId("headroom"), rows, ({ rule }) => rule, create, (row, entry) => {
     const { rule, unit, coin, used, limit } = entry;
-    const [line, bar] = row.children;
+    const [{ children: [title, use] }, bar] = row.children;
     const name = (RULES[rule] ?? words(rule)) + (coin ? `, ${clip(coin, 20)}` : "");
     const text = UNITS[unit] ?? ((amount) => clip(amount ?? "–", 40));
     const [part, whole] = [ratio(used), ratio(limit)];
@@ -170,10 +179,10 @@ export function headroom(status) {
     const level = levelOf(own === null ? share : (100 * ratio(own)) / whole);
     const isProfit = level !== levelOf(share);
     const word = (isProfit ? ` · ${usd(own)} from entry · the rest is profit` : "") + ({ full: " · ■ reached", near: " · ▲ near" }[level] ?? "");
-    put(line.children[0], name);
-    put(line.children[1], share !== null ? `${about.every((one) => isFull(one) && !isUnread) ? "" : "≥ "}${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
+    put(title, name);
+    put(use, share !== null ? `${about.every((one) => isFull(one) && !isUnsure) ? "" : "≥ "}${text(used)} of ${text(limit)}${word}` : `not known${whole === null ? "" : `, limit ${text(limit)}`}`);
     set(row, { class: level });
-    set(bar, { "aria-label": name, "aria-valuenow": Math.floor(share), "aria-valuetext": line.children[1].textContent });
+    set(bar, { "aria-label": name, "aria-valuenow": Math.floor(share), "aria-valuetext": use.textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;
   });
 }
@@ -208,9 +217,9 @@ export function table(id, columns, groups, key, total = null) {
   const body = () => make("tbody", { role: "rowgroup" });
   keep(whole, groups, ({ name }) => name, body, (part, { name, rows }) => {
     const head = name === "" ? [] : [{ head: `${name} (${rows.length})` }];
-    keep(part, [...head, ...rows], (row) => row.head ? " head" : key(row),
-      (row) => row.head ? make("tr", { role: "row", class: "group" }, make("th", { scope: "rowgroup", colspan: width, role: "rowheader" })) : line(columns),
-      (tr, row) => row.head ? put(tr.firstElementChild, row.head) : fill(tr, columns.map(([, , cell]) => cell(row))));
+    keep(part, [...head, ...rows], (row) => row.head ?? key(row),
+      (row) => row.head ? make("tr", { role: "row", class: row.tone ? null : "group" }, make("th", { scope: "rowgroup", colspan: width, role: "rowheader" })) : line(columns),
+      (tr, row) => fill(tr, row.head ? [[row.head, null, row.tone]] : columns.map(([, , cell]) => cell(row))));
   });
   const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   foot(whole, columns, total);
@@ -243,7 +252,7 @@ function foot(whole, columns, total) {
 function cover(row) {
   const { size, covered_size: covered, none, ordersAge } = row;
   if (isBound(row)) return ["● full", "Stops cover all of it", "ok"];
-  if (isFull(row) && ordersAge !== null) return ["▲ full when last read", "The open orders are not read now", "warn"];
+  if (isFull(row) && ordersAge !== null) return ["▲ full when last read", "The account or its open orders are not read now", "warn"];
   if (covered === "0" || isFull(row)) return [`▲ ${none}`, "No stop is known to cover it", "bad"];
   return [`◐ ${figure(covered)} of ${figure(size)}`, "Stops cover a part of it", "warn"];
 }
@@ -288,7 +297,8 @@ const POSITIONS = [
 ];
 
 function total(rows) {
-  if (rows.length < 2) return null;
+  // What is not known is in no sum.
+  if (rows.length < 2 || rows.some(({ head }) => head)) return null;
   const sum = (field) => plus(rows.map((row) => row[field]));
   const pnl = sum("unrealized_pnl");
   const funding = rows.some((row) => isUnknown(row.funding)) ? null : sum("funding");
@@ -296,15 +306,14 @@ function total(rows) {
 }
 
 /** What was never read is not none. */
-const nothing = (status, code, none) =>
-  status.venue.account_age_ms === null || isTold(status, code) ? "Not read" : none;
+const nothing = (status, isStale, none) => status.venue.account_age_ms === null || isStale ? "Not read" : none;
 
 export function positions(status) {
-  // While the open orders are not read, nobody can say that there is no stop.
-  const none = nothing(status, "orders_stale", "none");
-  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms, none, ordersAge: status.venue.orders_age_ms }));
+  // While what is held or rests is not read, nobody can say that there is no stop.
+  const none = nothing(status, isUnread(status), "none");
+  const rows = heldBy(status).map((row) => ({ ...row, at_ms: status.at_ms, none, ordersAge: status.venue.orders_age_ms }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
-  put("no-positions", nothing(status, "account_stale", "No positions"));
+  put("no-positions", nothing(status, isTold(status, "account_stale"), "No positions"));
 }
 
 const ORDERS = [
@@ -322,7 +331,7 @@ export function orders(status) {
   const all = status.open_orders;
   const groups = OWNERS.map(([owner, name]) => ({ name, rows: all.filter((order) => order.owner === owner) }));
   table("orders", ORDERS, groups.filter(({ rows }) => rows.length > 0), ({ oid }) => oid);
-  put("no-orders", nothing(status, "orders_stale", "No open orders"));
+  put("no-orders", nothing(status, isTold(status, "orders_stale"), "No open orders"));
 }
 
 /** What a bot needs, for whoever has just set the guard up. */

@@ -268,7 +268,7 @@ export class Plot {
     [low, high] = [low - margin, high + margin];
     const y = (value) => box.top + ((high - value) / (high - low)) * (box.bottom - box.top);
     const isIn = (value) => Number.isFinite(value) && value >= low && value <= high;
-    const parts = [draw("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "axis" }), ...scale(low, high, y, box)];
+    const parts = [across(box, box.bottom, "axis"), ...scale(low, high, y, box)];
     const labels = [];
     const dot = shown.at(-1);
     for (const [field, name] of LINES) {
@@ -304,12 +304,12 @@ export class Plot {
     const parts = [
       title,
       ...scale(0, depth, y, box, 2),
-      draw("line", { x1: box.left, x2: box.right, y1: box.top, y2: box.top, class: "axis" }),
+      across(box, box.top, "axis"),
       draw("path", { d: runs(known).map((run) => under(run, x, y, box.top)).join(""), class: "area" }),
       draw("path", { d: line(known, "down", x, y), class: "down line" }),
     ];
     if (isLimitIn) {
-      parts.push(draw("line", { x1: box.left, x2: box.right, y1: y(limit), y2: y(limit), class: "line halt" }));
+      parts.push(across(box, y(limit), "line halt"));
       parts.push(draw("text", { x: box.right + 7, y: y(limit) + 4, class: "label halt" }, "Limit"));
     }
     return parts;
@@ -366,6 +366,9 @@ const written = (number) => Number(number).toFixed(6);
 const amount = (value, places) =>
   value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }).replace("-", "−");
 
+/** A line through all of a part of the drawing. */
+const across = ({ left, right }, y, kind) => draw("line", { x1: left, x2: right, y1: y, y2: y, class: kind });
+
 /** Round amounts beside the drawing, with lines through it. */
 function scale(low, high, y, box, most = 5) {
   const wide = (high - low) / most;
@@ -376,7 +379,7 @@ function scale(low, high, y, box, most = 5) {
     const height = y(value);
     if (height > box.bottom + 1 || height < box.top - 1) continue;
     const text = amount(Math.abs(value) < step / 2 ? 0 : value, step < 1 ? 2 : 0);
-    parts.push(draw("line", { x1: box.left, x2: box.right, y1: height, y2: height, class: "grid" }));
+    parts.push(across(box, height, "grid"));
     parts.push(draw("text", { x: box.left - 6, y: height + 4, "text-anchor": "end", class: "tick" }, text));
   }
   return parts;

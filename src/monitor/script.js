@@ -59,7 +59,7 @@ new Feed({
     [isNew, era, stoppedMs, past] = [true, era + 1, NaN, { at: null, isFailed: false }];
     stream.note("gap", "≀", "This is another journal than before: what the page showed until now is gone.");
   },
-  state(status, problems) {
+  state(status, problems, begun) {
     panels.head(status);
     panels.tiles(status, problems);
     panels.notices(status);
@@ -73,7 +73,7 @@ new Feed({
     panels.first(status, isNew);
     plot.addStatus(status);
     name(status, problems);
-    [read, problem, nowMs, hasNews, known] = [performance.now(), null, status.at_ms, true, status];
+    [read, problem, nowMs, hasNews, known] = [begun, null, status.at_ms, true, status];
     tick();
     readPast();
     readBook();

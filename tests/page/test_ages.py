@@ -121,6 +121,24 @@ def test_a_new_day_has_its_own_book_and_the_rows_their_date(stand_of, monitor_of
     assert all(re.fullmatch(r"\d\d-\d\d \d\d:\d\d:\d\d", text) for text in times.all_inner_texts())
 
 
+SLOW_HEALTH = """() => {
+    const [now, ask] = [performance.now.bind(performance), fetch];
+    let aheadMs = 0;
+    performance.now = () => now() + aheadMs;
+    window.fetch = async (path, ...more) => {
+        const answer = await ask(path, ...more);
+        if (path === "/healthz") aheadMs += 3 * 3_600_000;
+        return answer;
+    };
+}"""
+
+
+def test_a_status_is_as_old_as_its_question(stand_of, monitor_of):
+    """What is asked for after it takes three hours, by the page's own clock."""
+    monitor = monitor_of(stand_of("paper"), before=lambda page: page.add_init_script(f"({SLOW_HEALTH})()"), shows="▲ Late")
+    expect(monitor.page.locator("#age")).to_have_text("3 h 0 min ago")
+
+
 def halted(status):
     status["risk"].update(state="halted_for_day", details=None)
 

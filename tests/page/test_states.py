@@ -135,6 +135,10 @@ def test_a_stale_account(stand_of, monitor_of):
     monitor = monitor_of(stand)
     tag = monitor.page.locator("#h-positions .staletag")
     expect(tag).to_be_hidden()
+    cover = monitor.page.locator("#positions td[data-name=Cover]")
+    risk = monitor.page.locator("#positions tbody td[data-name=Risk]")
+    most = monitor.page.locator("#headroom li", has_text="Loss if every stop is hit").locator(".use")
+    expect(cover).to_have_text("● full")
     # Neither read nor told of.
     stand.venue.do("fault", on="clearinghouseState", kind="http_502", times=1_000_000)
     stand.venue.do("feed", kind="refuse")
@@ -145,9 +149,16 @@ def test_a_stale_account(stand_of, monitor_of):
     expect(tag).to_be_visible()
     expect(monitor.page.locator("#live")).to_have_text("▲ Live, data stale")
     expect(monitor.page).to_have_title("▲ Unwell · testnet · svc-guard")
+    # By now there may be more of it than the stops cover.
+    expect(cover).to_have_text("▲ full when last read")
+    expect(risk).to_contain_text("≥ ")
+    expect(most).to_contain_text("≥ ")
     stand.venue.do("clear")
     expect(monitor.tile("health")).to_have_text("● Healthy")
     expect(tag).to_be_hidden()
+    expect(cover).to_have_text("● full")
+    expect(risk).not_to_contain_text("≥")
+    expect(most).not_to_contain_text("≥")
 
 
 def test_cover_in_part_and_none(stand_of, monitor_of):

@@ -15,6 +15,8 @@ def is_told(monitor, why):
     expect(monitor.page.locator("#age")).to_have_text("")
     for tile in ("kill", "risk", "equity"):
         expect(monitor.tile(tile)).to_have_text("–")
+    # What answers something that is of no use, answers.
+    expect(monitor.note("health")).to_have_text("the guard cannot be read")
 
 
 def is_whole(monitor, stand):
@@ -53,10 +55,11 @@ def test_an_account_that_was_never_read_is_not_green(stand_of, monitor_of):
     expect(monitor.page.locator("#t-risk")).to_have_class("ok")
 
 
-def test_cover_that_cannot_be_read_is_not_said_to_be_none(stand_of, monitor_of):
+@pytest.mark.parametrize("code", ["account_stale", "orders_stale"])
+def test_cover_that_cannot_be_read_is_not_said_to_be_none(stand_of, monitor_of, code):
     stand = stand_of("paper")
     stand.hold("ETH", "0.4", "2500", covered=False)
-    unread = [{"code": "orders_stale", "text": "the open orders: not read yet", "since_ms": None}]
+    unread = [{"code": code, "text": "not read in time", "since_ms": None}]
 
     def before(page):
         def handle(route):

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from conftest import GTC
 from harness import Guard, Program, environment, svc_guard, until
+from test_equity import report
 from test_haste import telling
 
 
@@ -137,6 +138,75 @@ def test_a_liquidation_price_keeps_its_digits(stand_of, monitor_of, px, size):
     until("the page to show the venue's price", agrees, 15)
 
 
+def unlisted(stand):
+    """Something is held in a market of which the guard cannot read that it is there."""
+    stand.venue.do("fault", on="metaAndAssetCtxs", kind="http_502", times=1_000_000)
+    stand.venue.do("list", coin="NEWC", px="20")
+    stand.venue.do("position", coin="NEWC", szi="30", entry_px="20")
+
+
+def test_what_is_held_in_no_known_market_is_not_none(stand_of, monitor_of):
+    stand = stand_of()
+    monitor = monitor_of(stand)
+    none, held = monitor.page.locator("#no-positions"), monitor.page.locator("#positions tbody tr")
+    expect(none).to_have_text("No positions")
+    unlisted(stand)
+    expect(held).to_have_text("■ NEWC: held in a market that the guard does not know")
+    expect(none).to_be_hidden()
+    expect(monitor.page.locator("#n-positions")).to_have_text("1")
+    expect(use(monitor, "Loss if every stop is hit")).to_contain_text("≥ ")
+    svc_guard(stand.guard.home, "kill", "--reason", "what is that")
+    notice = monitor.page.locator("#notices")
+    why = "the position in NEWC is in no market that is known here: close it at the venue's own page."
+    expect(notice).to_contain_text(f"Closing: 1 position, 0 orders left. {why}")
+    assert [position["coin"] for position in stand.venue.truth()["positions"]] == ["NEWC"]
+    stand.venue.do("clear")
+    expect(notice).to_contain_text("Flat: 0 positions, 0 orders.")
+    expect(none).to_have_text("No positions")
+    expect(none).to_be_visible()
+
+
+def test_what_is_held_in_no_known_market_stands_beside_what_is_known(busy, monitor_of):
+    alerts = [{"code": "position_unknown", "about": coin, "text": f"of {coin}", "since_ms": None} for coin in ("BTC", "NEWC")]
+
+    def change(status):
+        about = {alert["about"] for alert in alerts}
+        status["positions"] = [position for position in status["positions"] if position["coin"] not in about]
+        status["alerts"] += alerts
+
+    monitor = monitor_of(busy, before=telling(change), width=390)
+    markets = monitor.page.locator("#positions tbody th")
+    told = [f"■ {coin}: held in a market that the guard does not know" for coin in ("BTC", "NEWC")]
+    expect(markets).to_have_text(["ETH", *told])
+    expect(monitor.page.locator("#n-positions")).to_have_text("3")
+    assert monitor.is_wide() <= 0
+    # A sum without them would be taken for all there is.
+    expect(monitor.page.locator("#positions tfoot")).to_have_count(0)
+    # Once its market is known, a position has a row as any.
+    del alerts[0]
+    expect(markets).to_have_text(["BTC", "ETH", told[1]])
+    expect(monitor.page.locator("#positions td[data-name=Cover]")).to_have_text(["● full"] * 2)
+    monitor.page.route("**/guard/**", lambda route: route.abort())
+    expect(monitor.page.locator("#lost")).to_be_visible()
+    expect(markets).to_have_text(["BTC", "ETH", told[1]])
+
+
+def test_what_is_left_to_close_is_told_with_all_that_hinders_it(stand_of, monitor_of):
+    """Also where nothing is known to be held or to rest."""
+    stand = stand_of()
+    stand.hold("ETH", "0.4", "2500")
+    told = {"closing": {"flat": False, "checked_ms": None, "twaps": 2, "hindrances": ["this hinders it", "and that"]}}
+    monitor = monitor_of(stand, before=telling(lambda status: status.update(killed="enough", **told)))
+    notice = monitor.page.locator("#notices")
+    expect(notice).to_contain_text("Closing: 1 position, 1 order, 2 TWAP orders left. this hinders it. and that. (read ")
+    told.update(positions=[], open_orders=[])
+    expect(notice).to_contain_text("Closing: 0 positions, 0 orders, 2 TWAP orders left. this hinders it. and that. (read ")
+    told["closing"]["twaps"] = None
+    expect(notice).to_contain_text("Closing: 0 positions, 0 orders left. this hinders it. and that. (read ")
+    told["closing"]["hindrances"] = []
+    expect(notice).to_contain_text("Perhaps flat, when last read: 0 positions, 0 orders, TWAP orders not read. (read ")
+
+
 def stale_mark(monitor):
     return monitor.tile("equity").evaluate("value => getComputedStyle(value, '::after').content")
 
@@ -178,6 +248,35 @@ def test_a_book_whose_fills_could_not_be_read_is_not_none_yet(stand_of, monitor_
     alerts.clear()
     monitor.until_table("book", lambda rows: rows and rows[0] == ["Today", *["none yet"] * 4])
     expect(monitor.page.locator("#book-age")).to_contain_text("Read ")
+
+
+def test_a_book_whose_rows_cannot_be_read_says_since_when(stand_of, monitor_of):
+    """Its figures look as whole as ever. Both are told of by the guard after a quarter of an hour, until they were read."""
+    stand = stand_of()
+    day_ms = 86_400_000
+    since_ms = stand.guard.status()["at_ms"] // day_ms * day_ms - day_ms + 37_230_000
+    alerts = [
+        {"code": "book_differs", "about": what, "text": f"{what} could not all be read", "since_ms": since_ms + 1000 * place}
+        for place, what in enumerate(("fills", "payments of funding"))
+    ]
+    # An amount by which it does not add up is told for a day, and is about nothing that is still to be read.
+    alerts.append({"code": "book_differs", "about": None, "text": "it is off by 1", "since_ms": since_ms})
+
+    def before(page):
+        telling(lambda status: status["alerts"].extend(alerts))(page)
+        page.route("**/guard/report*", lambda route: route.fulfill(json=report(net="7", fees="1", funding="0", fills=2)))
+
+    monitor = monitor_of(stand, before=before)
+    monitor.until_table("book", lambda rows: rows and rows[0][1] == "+7.00")
+    said = monitor.page.locator("#no-book")
+    expect(said).to_have_text(
+        re.compile(
+            r"^▲ Not all fills were read since \d\d-\d\d 10:20:30 UTC\. ▲ Not all payments of funding were read since \d\d-\d\d 10:20:31 UTC\."
+            r" Recorded from 2026-11-02 10:20 UTC on$"
+        )
+    )
+    alerts.clear()
+    expect(said).to_have_text("Recorded from 2026-11-02 10:20 UTC on")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
