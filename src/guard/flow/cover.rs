@@ -93,7 +93,10 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
         if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
             line.on_orders(view, asset, orders_ms, mark);
             let coin = view.market(asset).map(|market| market.coin.as_str());
-            coin.into_iter().for_each(|coin| line.judge(filled_away.take(coin, line.side)));
+            if let Some(away) = coin.and_then(|coin| filled_away.take(coin, line.side)) {
+                line.judge(away.known);
+                line.keep(&away.kept);
+            }
         }
         (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
         line.tighten(&stops, -closed);

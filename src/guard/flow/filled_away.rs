@@ -3,6 +3,7 @@
 use crate::guard::flow::book;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::held_away::Remembered;
 use crate::guard::state::held_now::HeldNow;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -15,12 +16,13 @@ pub(crate) fn on_positions(guard: &mut Guard, positions: &BTreeMap<u32, (Positio
     }
     for (asset, (side, now)) in positions {
         let known = guard.lines.get(*asset).map(|line| line.record(*asset));
-        let is_known = known.is_some_and(|known| {
+        let is_known = known.as_ref().is_some_and(|known| {
             (known.is_long, known.held, known.entry_px) == (side.is_long(), now.held, now.entry_px)
         });
         let Guard { view, filled_away, .. } = &mut *guard;
         if let Some(market) = view.market(*asset) {
-            filled_away.on_held(&market.coin, now.held.saturating_mul(side.sign()), is_known);
+            let remembered = known.as_ref().map(Remembered::of);
+            filled_away.on_held(&market.coin, (now.held.saturating_mul(side.sign()), is_known), remembered);
         }
     }
     if guard.view.orders_ms.is_some() {

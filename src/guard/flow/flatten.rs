@@ -49,7 +49,9 @@ pub(crate) fn run(step: &mut Step<'_>) {
     let flatten = &step.guard.watch.flatten;
     let Some(of) = flatten.of else { return };
     let is_read = read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
-    let is_shown = is_read || read_progress::is_told_since(step.guard, flatten.reads_since_ms);
+    // What is sent in vain goes by what is read, and less and less often.
+    let is_shown =
+        is_read || flatten.has_other(&left) && read_progress::is_told_since(step.guard, flatten.reads_since_ms);
     if step.now_ms < flatten.next_ms(&left, &prices) || !is_shown {
         return;
     }

@@ -8,7 +8,7 @@ use crate::guard::state::cover::{
     CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, take_out, tighter, total_size,
 };
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
-use crate::guard::state::held_now::{ENTRY_ROUNDED_PCT, HeldNow, Moved};
+use crate::guard::state::held_now::{ENTRY_ROUNDED_PCT, HeldNow, Moved, added_at};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
@@ -258,6 +258,13 @@ impl CoverLine {
         self.replace_farther(parts);
     }
 
+    /// Takes in what of it was covered so by an earlier life, as fills tell.
+    pub(crate) fn keep(&mut self, kept: &[LinePart]) {
+        self.parts = tighter(self.side, &self.parts, kept);
+        self.shrink_to(self.held);
+        self.settle_judged(&[]);
+    }
+
     /// Stops that fired leave this much of what they would have closed: they stood for it.
     fn hold_fired(&mut self, left: &[LinePart]) {
         if !left.is_empty() {
@@ -387,13 +394,4 @@ impl CoverLine {
         }
         self.parts.retain(|part| part.size > Decimal::ZERO);
     }
-}
-
-/// The price at which a position grew, by what its entry price was and is.
-fn added_at(
-    (before, before_px): (Decimal, Option<Decimal>),
-    (now, now_px): (Decimal, Option<Decimal>),
-) -> Option<Decimal> {
-    let paid = now.saturating_mul(now_px?).saturating_sub(before.saturating_mul(before_px?));
-    paid.checked_div(now.saturating_sub(before)).filter(|px| *px > Decimal::ZERO)
 }

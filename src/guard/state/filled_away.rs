@@ -2,7 +2,7 @@
 //! venue's fills tell of them; nothing else tells which order has opened a position, or enlarged it.
 
 use crate::base::address::Cloid;
-use crate::guard::state::cover::{LinePart, sort_parts, take_front};
+use crate::guard::state::held_away::{Filled, HeldAway, Remembered};
 use crate::venue::fill::{Fill, FillId};
 use crate::venue::history::FILLS_DEPTH;
 use crate::venue::side::{PositionSide, Side};
@@ -45,6 +45,8 @@ struct HeldFirst {
     is_known: bool,
     /// The size that fills end with, signed, where any are told.
     told: Option<Decimal>,
+    /// As an earlier life remembered it.
+    remembered: Option<Remembered>,
     /// By how much later reads have shown less; none once it has ended: what is held since is no business of these.
     less: Option<Decimal>,
 }
@@ -55,16 +57,12 @@ impl HeldFirst {
     }
 }
 
-/// A fill, as far as it matters here.
+/// A fill of a market.
 #[derive(Debug, Clone)]
 struct AwayFill {
     id: FillId,
     coin: String,
-    /// The signed position before it, and by how much it moved that.
-    before: Decimal,
-    change: Decimal,
-    /// Where what its entry opens is stopped out, where that is known.
-    stop_px: Option<Decimal>,
+    of: Filled,
 }
 
 impl FilledAway {
@@ -75,9 +73,9 @@ impl FilledAway {
 
     /// Takes in a position, signed, that a read of the account shows before both are known; `is_known` is whether its line
     /// knows it just so.
-    pub(crate) fn on_held(&mut self, coin: &str, size: Decimal, is_known: bool) {
+    pub(crate) fn on_held(&mut self, coin: &str, (size, is_known): (Decimal, bool), remembered: Option<Remembered>) {
         if self.until_ms.is_none() && !self.held.contains_key(coin) {
-            let first = HeldFirst { size, is_known, told: None, less: Some(Decimal::ZERO) };
+            let first = HeldFirst { size, is_known, told: None, remembered, less: Some(Decimal::ZERO) };
             self.held.insert(coin.to_owned(), first);
         }
     }
@@ -124,8 +122,8 @@ impl FilledAway {
         }
         let change = if fill.side == Side::Buy { fill.sz } else { -fill.sz };
         let stop_px = stop_px.filter(|_| fill.cloid.is_some_and(|cloid| !self.doubted.contains(&cloid)));
-        let coin = fill.coin.clone();
-        self.fills.push_back(AwayFill { id: fill.id(), coin, before: fill.start_position, change, stop_px });
+        let of = Filled { before: fill.start_position, change, px: fill.px, stop_px };
+        self.fills.push_back(AwayFill { id: fill.id(), coin: fill.coin.clone(), of });
         if self.fills.len() > MOST {
             self.fills.pop_front();
         }
@@ -146,77 +144,34 @@ impl FilledAway {
         }
         self.fills.make_contiguous().sort_by_key(|fill| fill.id.time);
         for (coin, first) in &mut self.held {
-            let mut of_coin = self.fills.iter().filter(|fill| fill.coin == *coin).peekable();
+            let mut of_coin = self.fills.iter().filter(|fill| fill.coin == *coin).map(|fill| &fill.of).peekable();
             if of_coin.peek().is_some() {
-                first.told = Some(Held::after(of_coin).size);
+                first.told = Some(HeldAway::after(of_coin, None).size);
                 self.ready.insert(coin.clone());
             }
         }
     }
 
-    /// What is known to be held in a market by entries of an earlier life, each with its stop: once, when it is told.
-    pub(crate) fn take(&mut self, coin: &str, side: PositionSide) -> Vec<LinePart> {
+    /// What is known to be held in a market by entries of an earlier life, each with its stop, and what is held of what that life
+    /// remembered: once, when it is told.
+    pub(crate) fn take(&mut self, coin: &str, side: PositionSide) -> Option<HeldAway> {
         if !self.ready.remove(coin) {
-            return Vec::new();
+            return None;
         }
-        let mut held = Held::after(self.fills.iter().filter(|fill| fill.coin == *coin));
+        let first = self.held.get(coin)?;
+        let fills = self.fills.iter().filter(|fill| fill.coin == coin).map(|fill| &fill.of);
+        let mut held = HeldAway::after(fills, first.remembered.as_ref());
         self.fills.retain(|fill| fill.coin != coin);
-        let less = self.held.get(coin).and_then(|first| first.less);
-        let Some(less) = less.filter(|_| held.side() == Some(side)) else { return Vec::new() };
-        sort_parts(side, &mut held.known);
-        take_front(&mut held.known, less);
-        held.known
-    }
-}
-
-/// A position as fills have made it.
-#[derive(Debug, Default)]
-struct Held {
-    size: Decimal,
-    /// What entries with a known stop hold of it.
-    known: Vec<LinePart>,
-}
-
-impl Held {
-    fn after<'a>(fills: impl Iterator<Item = &'a AwayFill>) -> Self {
-        let mut held = Self::default();
-        for fill in fills {
-            if held.size != fill.before {
-                // Something between is not told: nobody knows what is left of what was there.
-                held = Self { size: fill.before, known: Vec::new() };
-            }
-            held.add(fill);
-        }
-        held
-    }
-
-    fn side(&self) -> Option<PositionSide> {
-        PositionSide::of(self.size)
-    }
-
-    fn add(&mut self, fill: &AwayFill) {
-        let after = self.size.saturating_add(fill.change);
-        let is_same_side = !after.is_zero() && after.is_sign_positive() == self.size.is_sign_positive();
-        if !self.size.is_zero() && !is_same_side {
-            self.known.clear();
-        }
-        let opened = if is_same_side { after.abs().saturating_sub(self.size.abs()) } else { after.abs() };
-        self.size = after;
-        let Some(side) = self.side() else { return };
-        if opened > Decimal::ZERO {
-            self.known.extend(fill.stop_px.map(|px| LinePart { px, size: opened }));
-        } else {
-            // The nearer stops are hit first.
-            sort_parts(side, &mut self.known);
-            take_front(&mut self.known, -opened);
-        }
+        let less = first.less.filter(|_| held.side() == Some(side))?;
+        held.close(less);
+        Some(held)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::state::cover::total_size;
+    use crate::guard::state::cover::{LinePart, total_size};
     use rust_decimal::dec;
     use serde_json::json;
 
@@ -237,7 +192,7 @@ mod tests {
     /// A life that has read the account, which holds so much, and the open orders at 100.
     fn begun(size: Decimal) -> FilledAway {
         let mut away = FilledAway::default();
-        away.on_held("ETH", size, false);
+        away.on_held("ETH", (size, false), None);
         away.on_both(100);
         away
     }
@@ -253,7 +208,12 @@ mod tests {
         away.on_asked(0);
         away.on_told();
         assert!(!away.is_due(u64::MAX), "they explain it");
-        away.take("ETH", side)
+        known(&mut away, side)
+    }
+
+    /// The stops of entries that are told once.
+    fn known(away: &mut FilledAway, side: PositionSide) -> Vec<LinePart> {
+        away.take("ETH", side).map(|held| held.known).unwrap_or_default()
     }
 
     #[test]
@@ -282,7 +242,7 @@ mod tests {
             let mut away = begun(dec!(1));
             fills.iter().for_each(|fill| away.note(fill, Some(dec!(1980))));
             away.on_told();
-            away.take("ETH", LONG)
+            known(&mut away, LONG)
         };
         assert_eq!(of(&[fill(1, dec!(5), dec!(1), Some(1))]), parts(&[(1980, 1)]), "what was there is not its");
         assert_eq!(of(&[fill(1, dec!(0), dec!(1), Some(1)), fill(2, dec!(3), dec!(1), Some(2))]), parts(&[(1980, 1)]));
@@ -298,18 +258,18 @@ mod tests {
         let first = fill(1, dec!(0), dec!(1), Some(1));
         away.note(&first, Some(dec!(1980)));
         away.note(&fill(2, dec!(1), dec!(1), Some(2)), Some(dec!(1980)));
-        away.on_held("ETH", dec!(2), false);
-        assert_eq!(away.take("ETH", LONG), parts(&[]));
+        away.on_held("ETH", (dec!(2), false), None);
+        assert_eq!(known(&mut away, LONG), parts(&[]));
         away.on_told();
-        assert_eq!(away.take("ETH", LONG), parts(&[]), "the open orders are not read");
+        assert_eq!(known(&mut away, LONG), parts(&[]), "the open orders are not read");
         away.on_both(100);
         away.note(&first, Some(dec!(1980)));
-        assert_eq!(away.take("BTC", LONG), parts(&[]));
-        assert_eq!(away.take("ETH", LONG), parts(&[(1980, 1)]));
-        assert_eq!(away.take("ETH", LONG), parts(&[]));
+        assert!(away.take("BTC", LONG).is_none());
+        assert_eq!(known(&mut away, LONG), parts(&[(1980, 1)]));
+        assert_eq!(known(&mut away, LONG), parts(&[]));
         away.note(&first, Some(dec!(1980)));
         away.on_told();
-        assert_eq!(away.take("ETH", LONG), parts(&[]), "told again");
+        assert_eq!(known(&mut away, LONG), parts(&[]), "told again");
     }
 
     /// Fills may be told late: what was closed since has taken what they opened along.
@@ -322,7 +282,7 @@ mod tests {
             away.note(&fill(1, dec!(0), dec!(1), Some(1)), Some(dec!(1980)));
             away.note(&fill(2, dec!(1), dec!(4), Some(2)), Some(dec!(1900)));
             away.on_told();
-            assert_eq!(away.take("ETH", LONG), parts(left), "{less:?}");
+            assert_eq!(known(&mut away, LONG), parts(left), "{less:?}");
         }
     }
 
@@ -331,7 +291,7 @@ mod tests {
         let asked = |told: Option<Decimal>, is_known: bool| {
             let mut away = FilledAway::default();
             assert!(!away.is_due(0), "nothing is held");
-            away.on_held("ETH", dec!(1), is_known);
+            away.on_held("ETH", (dec!(1), is_known), None);
             away.on_both(100);
             let mut at_ms = Vec::new();
             for now_ms in (0..200_000).step_by(1_000) {
@@ -355,11 +315,11 @@ mod tests {
     fn of_too_many_the_oldest_are_forgotten() {
         let all = MOST as u64 + 2;
         let mut away = FilledAway::default();
-        away.on_held("ETH", dec!(1), false);
+        away.on_held("ETH", (dec!(1), false), None);
         away.on_both(all);
         (0..all).for_each(|time| away.note(&fill(time, Decimal::from(time), dec!(1), Some(1)), Some(dec!(1980))));
         assert_eq!((away.fills.len(), away.ids.len()), (MOST, MOST));
         away.on_told();
-        assert_eq!(total_size(&away.take("ETH", LONG)), Decimal::from(MOST));
+        assert_eq!(total_size(&known(&mut away, LONG)), Decimal::from(MOST));
     }
 }

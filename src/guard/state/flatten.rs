@@ -91,6 +91,11 @@ impl Flatten {
         }
     }
 
+    /// Whether positions are other than when the last round began.
+    pub(crate) fn has_other(&self, left: &Left) -> bool {
+        left.0 != self.left.0
+    }
+
     /// When the next round may begin: pauses grow only while nothing changes.
     pub(crate) fn next_ms(&self, left: &Left, prices: &Prices) -> u64 {
         let pause_ms = if self.is_as_before(left, prices) { self.pause_ms } else { FIRST_PAUSE_MS };

@@ -76,3 +76,12 @@ pub(crate) struct Moved {
     /// What was paid for that.
     pub(crate) paid: Decimal,
 }
+
+/// The price at which a position grew, by what its entry price was and is.
+pub(crate) fn added_at(
+    (before, before_px): (Decimal, Option<Decimal>),
+    (now, now_px): (Decimal, Option<Decimal>),
+) -> Option<Decimal> {
+    let paid = now.saturating_mul(now_px?).saturating_sub(before.saturating_mul(before_px?));
+    paid.checked_div(now.saturating_sub(before)).filter(|px| *px > Decimal::ZERO)
+}

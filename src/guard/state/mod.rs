@@ -20,6 +20,7 @@ pub(crate) mod filled_entries;
 pub(crate) mod fills_told;
 pub(crate) mod flatten;
 pub(crate) mod guard;
+pub(crate) mod held_away;
 pub(crate) mod held_now;
 pub(crate) mod in_doubt;
 pub(crate) mod intent;

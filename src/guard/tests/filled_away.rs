@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::covering_line::{closes, stops};
 use super::fixture::*;
 use crate::guard::{Effects, Guard, Input, Mode, Read};
+use crate::record::risk_record::{LineMoved, PositionLine, RiskRecord};
 use crate::venue::fill::Fill;
 use crate::venue::history::Page;
 
@@ -13,6 +14,11 @@ const CLOID: &str = "0x07070707070707070707070707070707";
 
 /// A life after one in which an entry for one came to rest, with a stop at this price.
 fn next_life(stop_px: &str) -> Desk {
+    next_life_with(stop_px, None)
+}
+
+/// The same after one that held a position with this line beside it.
+fn next_life_with(stop_px: &str, line: Option<PositionLine>) -> Desk {
     let mut desk = Desk::new(Mode::Testnet, wide());
     let checkpoint = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
     let entry = with(buy(ETH, "1990", "1"), "/c", json!(CLOID));
@@ -24,6 +30,7 @@ fn next_life(stop_px: &str) -> Desk {
     let mut guard = Guard::new(desk.guard.config.clone(), journal.last().unwrap()["seq"].as_u64().unwrap());
     guard.restore_checkpoint_json(&checkpoint);
     journal.iter().for_each(|event| guard.restore_json(event));
+    line.into_iter().for_each(|line| guard.restore_risk(RiskRecord::Line(LineMoved { at_ms: desk.now, line })));
     let mut next = Desk::begin(guard, desk.now + 60_000);
     next.read_mids(next.now);
     next
@@ -133,4 +140,40 @@ fn fills_are_read_at_once_only_where_they_tell_of_something() {
     desk.read_mids(desk.now);
     desk.positions.insert("ETH", dec!(1));
     assert!(!asks(&desk.read_account(desk.now)));
+}
+
+/// The price has come to where it was covered, no stop of it is left, and it is larger: by the fills it was held all along, or closed
+/// and opened anew.
+#[test]
+fn what_was_covered_before_keeps_its_line_where_it_was_held_all_along() {
+    let (held, entry_px) = (dec!(1), Some(dec!(2000)));
+    let line = PositionLine { asset: ETH, is_long: true, held, parts: vec![(dec!(1990), held)], entry_px };
+    let at = |time: u64, px: Decimal, fill: Fill| Fill { px, ..Fill { time: NOW + time, ..fill } };
+    let first = || at(1, dec!(2000), fill(1, dec!(0), dec!(1), None));
+    let grown = vec![first(), at(2, dec!(1990), fill(2, dec!(1), dec!(1), Some(CLOID)))];
+    let anew = vec![
+        first(),
+        at(2, dec!(1990), fill(2, dec!(1), dec!(-1), None)),
+        at(3, dec!(1990), fill(3, dec!(0), dec!(2), None)),
+    ];
+    for (fills, size_closed, entered_px) in [(grown, Some("1"), dec!(1995)), (anew, None, dec!(1990))] {
+        let mut desk = next_life_with("1900", Some(line.clone()));
+        desk.positions.insert("ETH", dec!(2));
+        desk.mids.insert("ETH".to_owned(), dec!(1985));
+        let account = |desk: &Desk| {
+            let (mut state, equity) = (desk.state(desk.now), desk.equity);
+            state.asset_positions[0].position.entry_px = Some(entered_px);
+            Input::Account { state, equity, begun_ms: desk.now }
+        };
+        let read = |desk: &mut Desk| {
+            desk.now += 250;
+            let (account, now) = (account(desk), desk.now);
+            [desk.read_mids(now), desk.step(account), desk.read_orders(now), desk.step(Input::Tick)]
+        };
+        let first = account(&desk);
+        desk.step(first);
+        told(&mut desk, fills);
+        let closed: Vec<Value> = (0..8).flat_map(|_| read(&mut desk)).flat_map(|effects| closes(&effects)).collect();
+        assert_eq!(closed.first(), size_closed.map(|size| json!(size)).as_ref(), "{entered_px}: {closed:?}");
+    }
 }

@@ -80,7 +80,8 @@ impl Server {
         let (socket, folder) = workers::socket_path(run_dir, "http.sock").map_err(named)?;
         handlers.authenticator.start(deaths)?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
-        let reading = Reading { disk: DiskReads::start(deaths)?, reports: Reports::start(reports, deaths)?, info: http };
+        let reading =
+            Reading { disk: DiskReads::start(deaths)?, reports: Reports::start(reports, deaths)?, info: http };
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
         let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, reading), deaths)?;
         let shutting_down = Arc::new(AtomicBool::new(false));

@@ -44,6 +44,9 @@ fn a_bot_that_enters_again_right_after_its_stop_keeps_its_position() {
         until("the stop to have fired", || held(&stand, "ETH").is_none().then_some(()));
         buy(&stand, "2512", size);
         stand.venue.control(&json!({"op": "clear"})).unwrap();
+        more_reads(&stand, 1);
+        // Once all is calm beside the feed nothing is read for minutes.
+        stand.without_feed();
         more_reads(&stand, 3);
         let now = held(&stand, "ETH").expect("the new position");
         assert!(is_same(&now, size), "{now} of {size}: {:?}", stand.events().pop());
