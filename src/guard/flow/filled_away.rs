@@ -19,9 +19,10 @@ pub(crate) fn on_positions(guard: &mut Guard, positions: &BTreeMap<u32, (Positio
         let is_known = known.as_ref().is_some_and(|known| {
             (known.is_long, known.held, known.entry_px) == (side.is_long(), now.held, now.entry_px)
         });
+        let recorded_ms = guard.lines.recorded_ms(*asset);
         let Guard { view, filled_away, .. } = &mut *guard;
         if let Some(market) = view.market(*asset) {
-            let remembered = known.as_ref().map(Remembered::of);
+            let remembered = known.as_ref().map(|line| Remembered::of(line, recorded_ms));
             filled_away.on_held(&market.coin, (now.held.saturating_mul(side.sign()), is_known), remembered);
         }
     }

@@ -61,8 +61,10 @@ pub(crate) fn run(step: &mut Step<'_>) {
         }
         let need = match need(step.guard, asset, step.now_ms) {
             Some(Need::CloseBeyond(_, Some(stop))) if step.guard.must_be_flat() => Some(Need::Stop(stop)),
-            // What a push alone has told closes nothing.
-            Some(Need::Close(_) | Need::CloseBeyond(..)) if step.guard.view.is_by_fill(asset) => Some(Need::Patience),
+            Some(Need::Close(_) | Need::CloseBeyond(..)) if is_unread(step.guard, asset) => {
+                let held = HeldPosition::of(step.guard, asset, step.now_ms);
+                Some(held.and_then(|held| held.backstop()).map_or(Need::Patience, Need::Stop))
+            }
             need => need,
         };
         if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {
@@ -102,6 +104,11 @@ pub(crate) fn run(step: &mut Step<'_>) {
     } else if !first.is_empty() {
         record_protect(step, first);
     }
+}
+
+/// Whether fills alone tell what is held: what a push alone has told closes nothing, and has a stop where one can stand.
+fn is_unread(guard: &Guard, asset: u32) -> bool {
+    guard.view.is_by_fill(asset) || guard.feed.told.is_anew(asset)
 }
 
 /// Markets in which a stop of the guard's rests.

@@ -60,7 +60,8 @@ impl Guard {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
         }
-        checkpoint.lines.into_iter().for_each(|line| self.lines.restore_checkpointed(line));
+        let at_ms = checkpoint.at_ms;
+        checkpoint.lines.into_iter().for_each(|line| self.lines.restore_checkpointed(line, at_ms));
         let owned: BTreeSet<Cloid> = checkpoint.cloids_of.values().flatten().copied().collect();
         let unowned = checkpoint.client_cloids.into_iter().filter(|cloid| !owned.contains(cloid));
         unowned.for_each(|cloid| self.client_cloids.insert(cloid, None));

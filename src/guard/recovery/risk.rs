@@ -52,7 +52,7 @@ impl Guard {
                 self.risk.modes.restore(seen.unified, (seen.from_ms, seen.to_ms));
                 self.risk.mode_recorded = Some(mode_of(seen.unified));
             }
-            RiskRecord::Line(moved) => self.lines.restore(moved.line),
+            RiskRecord::Line(moved) => self.lines.restore(moved.line, moved.at_ms),
             RiskRecord::Checkpoint(checkpoint) => {
                 self.risk.restore_ledger_read(checkpoint.ledger_ms, checkpoint.at_ms);
             }

@@ -14,6 +14,8 @@ pub(crate) struct CoverLines {
     lines: BTreeMap<u32, CoverLine>,
     /// What is on disk of them.
     written: BTreeMap<u32, PositionLine>,
+    /// When an earlier life wrote those that it remembered.
+    recorded_ms: BTreeMap<u32, u64>,
     /// Those of which one read alone has shown the end.
     pub(crate) ended: EndedLines<CoverLine>,
 }
@@ -27,9 +29,10 @@ impl CoverLines {
         self.lines.get_mut(&asset)
     }
 
-    /// Remembers a line of an earlier life.
-    pub(crate) fn restore(&mut self, record: PositionLine) {
+    /// Remembers a line of an earlier life, which wrote it then.
+    pub(crate) fn restore(&mut self, record: PositionLine, at_ms: u64) {
         let asset = record.asset;
+        self.recorded_ms.insert(asset, at_ms);
         if record.parts.is_empty() {
             self.lines.remove(&asset);
         } else {
@@ -39,10 +42,15 @@ impl CoverLines {
     }
 
     /// The same of a checkpoint: what was written of a line by itself is no older.
-    pub(crate) fn restore_checkpointed(&mut self, record: PositionLine) {
+    pub(crate) fn restore_checkpointed(&mut self, record: PositionLine, at_ms: u64) {
         if !self.written.contains_key(&record.asset) {
-            self.restore(record);
+            self.restore(record, at_ms);
         }
+    }
+
+    /// When an earlier life wrote the line of a market.
+    pub(crate) fn recorded_ms(&self, asset: u32) -> u64 {
+        self.recorded_ms.get(&asset).copied().unwrap_or_default()
     }
 
     /// The lines that moved since they were written last, and count as written from now on.

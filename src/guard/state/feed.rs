@@ -80,6 +80,8 @@ pub(crate) struct FeedState {
     pub(crate) orders_told_ms: u64,
     /// When a fill, and when what became of an order, was told last.
     pub(crate) filled_ms: u64,
+    /// Since when fills are told that no read has begun after.
+    pub(crate) unread_ms: Option<u64>,
     pub(crate) updated_ms: u64,
     /// Each market's position after the newest fill, with the venue's time of that.
     pub(crate) chains: BTreeMap<u32, (Decimal, u64)>,

@@ -122,7 +122,7 @@ impl FilledAway {
         }
         let change = if fill.side == Side::Buy { fill.sz } else { -fill.sz };
         let stop_px = stop_px.filter(|_| fill.cloid.is_some_and(|cloid| !self.doubted.contains(&cloid)));
-        let of = Filled { before: fill.start_position, change, px: fill.px, stop_px };
+        let of = Filled { time_ms: fill.time, before: fill.start_position, change, px: fill.px, stop_px };
         self.fills.push_back(AwayFill { id: fill.id(), coin: fill.coin.clone(), of });
         if self.fills.len() > MOST {
             self.fills.pop_front();

@@ -31,6 +31,8 @@ struct Run {
     newest_ms: u64,
     /// What opened, by order id, since there was last nothing.
     opened: BTreeMap<u64, Decimal>,
+    /// There was nothing in between, or another side.
+    is_anew: bool,
 }
 
 /// A position that began from nothing.
@@ -123,7 +125,7 @@ impl FillsTold {
     /// Takes note of a fill that follows on what is known.
     pub(crate) fn note_following(&mut self, asset: u32, fill: &Fill, after: Decimal) {
         let from = fill.start_position;
-        let new = || Run { from, held: from, newest_ms: 0, opened: BTreeMap::new() };
+        let new = || Run { from, held: from, newest_ms: 0, opened: BTreeMap::new(), is_anew: false };
         let run = self.runs.entry(asset).or_insert_with(new);
         if run.held != from {
             *run = new();
@@ -131,6 +133,7 @@ impl FillsTold {
         let side = PositionSide::of(after);
         if side != PositionSide::of(from) {
             run.opened.clear();
+            run.is_anew |= !from.is_zero();
         }
         let opened = side.map(|side| side.held(after).saturating_sub(side.held(from))).unwrap_or_default();
         if opened > Decimal::ZERO {
@@ -141,6 +144,11 @@ impl FillsTold {
         if run.opened.len() > MOST_WAITING {
             self.runs.remove(&asset);
         }
+    }
+
+    /// Whether what is held was opened since the account was read, and something else was held then.
+    pub(crate) fn is_anew(&self, asset: u32) -> bool {
+        self.runs.get(&asset).is_some_and(|run| run.is_anew && !run.held.is_zero())
     }
 
     /// The newest order that opened anything.

@@ -8,9 +8,14 @@ use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
+/// The clock that a line was written by may be behind the venue's by so much.
+const CLOCK_OFF_MS: u64 = 1_000;
+
 /// A fill, as far as it matters here.
 #[derive(Debug, Clone)]
 pub(crate) struct Filled {
+    /// When it was at the venue.
+    pub(crate) time_ms: u64,
     /// The signed position before it, and by how much it moved that.
     pub(crate) before: Decimal,
     pub(crate) change: Decimal,
@@ -26,13 +31,15 @@ pub(crate) struct Remembered {
     size: Decimal,
     entry_px: Option<Decimal>,
     parts: Vec<LinePart>,
+    /// When that was written down.
+    at_ms: u64,
 }
 
 impl Remembered {
-    pub(crate) fn of(line: &PositionLine) -> Self {
+    pub(crate) fn of(line: &PositionLine, at_ms: u64) -> Self {
         let side = if line.is_long { PositionSide::Long } else { PositionSide::Short };
         let parts = line.parts.iter().map(|(px, size)| LinePart { px: *px, size: *size }).collect();
-        Self { size: line.held.saturating_mul(side.sign()), entry_px: line.entry_px, parts }
+        Self { size: line.held.saturating_mul(side.sign()), entry_px: line.entry_px, parts, at_ms }
     }
 }
 
@@ -63,7 +70,7 @@ impl HeldAway {
             }
             is_first = false;
             held.add(fill);
-            if let Some(remembered) = remembered.filter(|remembered| held.is_it(remembered)) {
+            if let Some(remembered) = remembered.filter(|remembered| held.is_it(remembered, fill.time_ms)) {
                 held.kept = remembered.parts.clone();
                 // The rest of it may be any of what entries opened: the nearer ones.
                 let rest = held.size.abs().saturating_sub(total_size(&held.kept));
@@ -80,9 +87,11 @@ impl HeldAway {
         PositionSide::of(self.size)
     }
 
-    /// Whether it is now as it was remembered: what filled until then is in that.
-    fn is_it(&self, remembered: &Remembered) -> bool {
-        let prices = self.entry_px.zip(remembered.entry_px).filter(|_| self.size == remembered.size);
+    /// Whether it is, at this time, as it was remembered: what filled until then is in that. One that is as large and was opened at
+    /// the same price later is another.
+    fn is_it(&self, remembered: &Remembered, time_ms: u64) -> bool {
+        let is_then = time_ms <= remembered.at_ms.saturating_add(CLOCK_OFF_MS) && self.size == remembered.size;
+        let prices = self.entry_px.zip(remembered.entry_px).filter(|_| is_then);
         prices.is_some_and(|(px, known)| px.saturating_sub(known).abs() <= percent_of(known, ENTRY_ROUNDED_PCT))
     }
 
@@ -130,8 +139,8 @@ mod tests {
     /// A position that changes at these prices, by entries with these stops, from `before` on.
     fn after(before: Decimal, steps: &[(Decimal, Decimal, Option<Decimal>)], remembered: &Remembered) -> HeldAway {
         let mut held = before;
-        let fills = steps.iter().map(|(change, px, stop_px)| {
-            let fill = Filled { before: held, change: *change, px: *px, stop_px: *stop_px };
+        let fills = (1..).zip(steps).map(|(second, (change, px, stop_px))| {
+            let fill = Filled { time_ms: second * 1_000, before: held, change: *change, px: *px, stop_px: *stop_px };
             held += change;
             fill
         });
@@ -142,9 +151,9 @@ mod tests {
         parts.iter().map(|(px, size)| LinePart { px: *px, size: *size }).collect()
     }
 
-    /// Twenty, bought at 99.2, and covered at 99.
+    /// Twenty, bought at 99.2, and covered at 99; after the third fill at the latest.
     fn remembered() -> Remembered {
-        Remembered { size: dec!(20), entry_px: Some(dec!(99.2)), parts: parts(&[(dec!(99), dec!(20))]) }
+        Remembered { size: dec!(20), entry_px: Some(dec!(99.2)), parts: parts(&[(dec!(99), dec!(20))]), at_ms: 2_000 }
     }
 
     const FIRST: (Decimal, Decimal, Option<Decimal>) = (dec!(20), dec!(100), Some(dec!(97)));
@@ -168,6 +177,15 @@ mod tests {
             assert_eq!(held.kept, parts(&[]), "{gone:?}");
             assert_eq!(held.known.iter().map(|part| part.px).collect::<Vec<_>>(), [dec!(95)], "{gone:?}");
         }
+    }
+
+    /// As large and at the same price, but later than it was written down.
+    #[test]
+    fn it_is_another_that_was_opened_later() {
+        let held = after(dec!(0), &[AGAIN, STOPPED, AGAIN], &remembered());
+        assert_eq!(held.kept.len(), 1, "within what clocks are off");
+        let held = after(dec!(0), &[AGAIN, STOPPED, FIRST, STOPPED, AGAIN], &remembered());
+        assert_eq!((held.kept, held.known), (parts(&[]), parts(&[(dec!(98), dec!(20))])));
     }
 
     /// Where its beginning is not told its size alone tells, once.

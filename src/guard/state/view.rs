@@ -325,7 +325,7 @@ impl View {
             marked: None,
             by_fill: BTreeMap::new(),
         });
-        by_fill.into_iter().for_each(|(asset, (held, time_ms, at_ms))| self.enlarge(asset, held, time_ms, at_ms));
+        by_fill.into_iter().for_each(|(asset, (held, by_fill))| self.put_filled(asset, held, &by_fill));
         Some(changes)
     }
 

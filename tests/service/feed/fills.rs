@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::{audited, covered_in_all, covered_once, listening, reads, same_picture, trouble};
@@ -82,6 +83,15 @@ fn hide_account(stand: &Stand) {
     stand.venue.control(&fault).unwrap();
 }
 
+/// For longer than what a read denies is believed.
+fn stays_covered(stand: &Stand, coin: &str, size: &str) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(14) {
+        covered_in_all(stand, coin, size);
+        std::thread::sleep(Duration::from_millis(250));
+    }
+}
+
 /// However long no read shows it: the feed's account does, and the stop for all of it stays until it fires.
 #[test]
 fn what_grew_keeps_its_stop_while_the_account_is_not_read() {
@@ -90,12 +100,7 @@ fn what_grew_keeps_its_stop_while_the_account_is_not_read() {
     audited(&stand);
     hide_account(&stand);
     hold(&stand, "ETH", "3");
-    covered_in_all(&stand, "ETH", "3");
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(14) {
-        covered_in_all(&stand, "ETH", "3");
-        std::thread::sleep(Duration::from_millis(250));
-    }
+    stays_covered(&stand, "ETH", "3");
     stand.venue.price("ETH", "2400").unwrap();
     until("the stop to have closed all", || held(&stand, "ETH").is_none().then_some(()));
 }
@@ -112,4 +117,59 @@ fn a_kill_closes_what_its_bot_opened_while_the_account_is_not_read() {
     let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
     assert_eq!(done.status.code(), Some(0));
     until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+}
+
+/// The feed's account tells it still while another position is closed; nothing does while the feed is away.
+#[test]
+fn what_grew_keeps_its_stop_whatever_becomes_of_other_positions_and_of_the_feed() {
+    for is_away in [false, true] {
+        let stand = listening();
+        hold_covered(&stand, "ETH", "0.4");
+        hold_covered(&stand, "SOL", "6");
+        audited(&stand);
+        hide_account(&stand);
+        hold(&stand, "ETH", "3");
+        covered_once(&stand, "ETH", "3");
+        if is_away {
+            stand.without_feed();
+        } else {
+            hold(&stand, "SOL", "0");
+        }
+        stays_covered(&stand, "ETH", "3");
+        let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+        assert_eq!(done.status.code(), Some(0));
+        until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+    }
+}
+
+/// Fills and the feed's account both show it.
+#[test]
+fn what_was_turned_is_covered_and_killed_while_the_account_is_not_read() {
+    let stand = listening();
+    hold_covered(&stand, "ETH", "0.4");
+    audited(&stand);
+    hide_account(&stand);
+    hold(&stand, "ETH", "-0.6");
+    let is_above = |stop: &Value| stop["triggerPx"].as_str().unwrap().parse::<Decimal>().unwrap() > Decimal::from(2500);
+    until("a stop above the price", || stops(&stand, "ETH").into_iter().find(is_above));
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+}
+
+/// Its stop has fired, and the bot entered again at once.
+#[test]
+fn what_was_opened_anew_is_not_closed_for_the_line_of_before_while_the_account_is_not_read() {
+    let stand = listening();
+    hold_covered(&stand, "ETH", "0.4");
+    audited(&stand);
+    hide_account(&stand);
+    stand.venue.price("ETH", "2425").unwrap();
+    until("the stop to have fired", || held(&stand, "ETH").is_none().then_some(()));
+    let entry = json!({"a": ETH, "b": true, "p": "2434", "s": "0.3", "r": false, "t": {"limit": {"tif": "Ioc"}}});
+    let reply = stand.send(&json!({"type": "order", "orders": [entry], "grouping": "na"}));
+    assert_eq!(filled(&reply), Some("0.3"), "{reply}");
+    stays_covered(&stand, "ETH", "0.3");
+    assert!(held(&stand, "ETH").is_some_and(|szi| is_same(&szi, "0.3")));
+    assert!(closes(&stand).is_empty(), "{:?}", closes(&stand));
 }

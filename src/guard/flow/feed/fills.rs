@@ -70,21 +70,29 @@ pub(super) fn take_in_doubted(step: &mut Step<'_>, told_ms: u64, marks: &BTreeMa
     }
 }
 
-/// Takes in what fills of entries that were expected have opened or enlarged, where no read shows it for want of an answer, and the
-/// feed's account does: a kill must close it, and what takes its stop away must leave another.
+/// Takes in what fills have opened, enlarged or opened anew, where no read shows it for want of an answer, and the feed's account
+/// does: a kill must close it, and what takes its stop away must leave another. What is closed and no more waits for the read.
 pub(super) fn take_in_unread(step: &mut Step<'_>, shown: &BTreeMap<u32, Decimal>) {
     let mut is_any = false;
     for (asset, (size, time_ms)) in step.guard.feed.chains.clone() {
         let held = step.guard.view.position(asset);
-        // What is closed or turned waits for the read, as always.
         let is_same_side = held.is_zero() || held.is_sign_positive() == size.is_sign_positive();
-        let is_larger = shown.get(&asset) == Some(&size) && is_same_side && size.abs() > held.abs();
+        let is_anew = step.guard.feed.told.is_anew(asset) && !step.guard.view.is_another(asset, size);
+        let is_new = is_anew || is_same_side && size.abs() > held.abs();
         let is_in_doubt = step.guard.feed.doubted.get(&asset).is_some_and(|doubted| doubted.fill.is_some());
-        let px = step.guard.view.price(asset).filter(|_| is_larger && !is_in_doubt);
-        let Some(px) = px else { continue };
+        let is_shown = shown.get(&asset) == Some(&size) && !is_in_doubt;
+        let Some(px) = step.guard.view.price(asset).filter(|_| is_new && is_shown) else { continue };
         let (now, newest) = (step.guard.moment(step.now_ms), step.guard.feed.told.newest_of(asset));
-        cover::note_filled(step.guard, (asset, size.saturating_sub(held)), newest.unwrap_or_default(), now);
-        is_any |= step.guard.view.on_filled(asset, (size, px), time_ms, step.now_ms);
+        if is_anew {
+            // It has a line of its own.
+            step.guard.lines.forget(asset);
+            step.guard.view.on_opened_anew(asset, (size, px), time_ms, step.now_ms);
+            cover::note_filled(step.guard, (asset, size), newest.unwrap_or_default(), now);
+            is_any = true;
+        } else {
+            cover::note_filled(step.guard, (asset, size.saturating_sub(held)), newest.unwrap_or_default(), now);
+            is_any |= step.guard.view.on_filled(asset, (size, px), time_ms, step.now_ms);
+        }
     }
     if is_any {
         cover_moved(step);
@@ -123,6 +131,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     step.guard.feed.filled_ms = step.now_ms;
+    step.guard.feed.unread_ms.get_or_insert(step.now_ms);
     step.guard.risk.traded(step.now_ms);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
     // Where no line is known of that side the fill makes one, and there is no other position's to be told from it.
@@ -252,6 +261,7 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
         }
     }
     feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
+    feed.unread_ms = (feed.filled_ms >= account.begun_ms).then_some(account.begun_ms);
     feed.told.forget_before(account.venue_ms);
     if !account.by_fill.is_empty() {
         // It is older than the fill.

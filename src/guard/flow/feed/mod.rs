@@ -119,7 +119,6 @@ pub(crate) fn after_step(step: &mut Step<'_>, is_tick: bool) {
     baseline::end(step);
     if is_tick {
         fills::look_for_missed(step);
-        step.guard.view.forget_fills(step.now_ms);
         pace::tell_wanted(step);
     }
     pace::tell_pace(step);

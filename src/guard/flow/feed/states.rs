@@ -36,9 +36,9 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     }
     if is_as_told(step.guard, state) {
         step.guard.feed.account_differs_ms = None;
-        let filled_ms = step.guard.feed.filled_ms;
         let shown = sizes(step.guard, state).collect();
-        if begun_ms <= filled_ms && step.now_ms.saturating_sub(filled_ms) > READ_WITHIN_MS {
+        let unread_ms = step.guard.feed.unread_ms;
+        if unread_ms.is_some_and(|unread_ms| step.now_ms.saturating_sub(unread_ms) > READ_WITHIN_MS) {
             fills::take_in_unread(step, &shown);
         }
         step.guard.view.show_fills(&shown, as_of_ms);
@@ -66,7 +66,10 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
 /// beside them is not known before a read.
 fn is_as_known(guard: &Guard, state: &ClearinghouseState) -> bool {
     let is_later = |asset: u32| guard.feed.chains.get(&asset).is_some_and(|(_, time_ms)| *time_ms > state.time);
-    sizes(guard, state).all(|(asset, size)| is_later(asset) || guard.view.position(asset) == size)
+    let shown: BTreeMap<u32, Decimal> = sizes(guard, state).collect();
+    let size = |asset: u32| shown.get(&asset).copied().unwrap_or_default();
+    let known = guard.view.account.iter().flat_map(|account| account.positions.keys());
+    known.chain(shown.keys()).all(|asset| is_later(*asset) || guard.view.position(*asset) == size(*asset))
 }
 
 /// The sizes of its positions in known markets, signed.
@@ -87,7 +90,8 @@ fn is_as_told(guard: &Guard, state: &ClearinghouseState) -> bool {
         Some(asset) => is_later(asset) || guard.position_told(asset) == size,
         None => account.unknown.get(coin).is_some_and(|position| position.szi == size),
     };
-    let is_shown = |asset: u32, coin: &str| is_later(asset) || told.contains_key(coin);
+    let is_closed = |asset: u32| guard.position_told(asset).is_zero();
+    let is_shown = |asset: u32, coin: &str| is_later(asset) || told.contains_key(coin) || is_closed(asset);
     told.iter().all(|(coin, size)| is_known(coin, *size))
         && account.positions.iter().all(|(asset, held)| is_shown(*asset, &held.coin))
         && account.unknown.keys().all(|coin| told.contains_key(coin.as_str()))

@@ -104,10 +104,41 @@ fn what_the_feeds_account_shows_is_remembered_without_a_read() {
         desk.step(Input::Tick);
         assert_eq!(desk.guard.view.position(ETH), dec!(3), "{}", desk.now - NOW);
     }
-    // Once it shows it no more it is forgotten, as what never was.
-    desk.now += 10_001;
+    // Nor does the end of the feed take it back: a read does.
+    desk.now += 30_000;
     desk.step(Input::Tick);
+    assert_eq!(desk.guard.view.position(ETH), dec!(3));
+    desk.read_account(desk.now);
     assert_eq!(desk.guard.view.position(ETH), dec!(0.4));
+}
+
+/// Fills elsewhere, less than three seconds apart, and one that closed another position put nothing off.
+#[test]
+fn what_a_bot_opened_is_held_whatever_else_fills() {
+    let mut desk = desk();
+    desk.hold("SOL", dec!(6));
+    desk.now += 500;
+    let decided = desk.order(with(buy(ETH, "2000", "0.4"), "/t", json!({"limit": {"tif": "Ioc"}})));
+    assert!(!sends(&decided.effects).is_empty(), "{decided:?}");
+    let told = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![told]);
+    desk.positions.clear();
+    let mut held = Vec::new();
+    for tid in 2..10_u32 {
+        desk.now += 500;
+        let mut told = fill(&desk, u64::from(tid), "6", "0.5");
+        told["coin"] = json!("SOL");
+        told["px"] = json!("150");
+        told["side"] = json!("A");
+        told["startPosition"] = json!(Decimal::from(10 - tid) * dec!(0.75));
+        told["sz"] = json!("0.75");
+        fills(&mut desk, vec![told]);
+        desk.now += 100;
+        shown(&mut desk, "0.4", dec!(2000));
+        desk.step(Input::Tick);
+        held.push(desk.guard.view.position(ETH));
+    }
+    assert_eq!(held.last(), Some(&dec!(0.4)), "{held:?}");
 }
 
 /// The bot's own entry fills, and no read of the account shows it: it counts by its request at first, and is held then.
@@ -133,7 +164,7 @@ fn what_a_bot_opened_is_held_where_no_read_is_answered() {
     assert!(sends(&killed).iter().any(is_close), "{killed:?}");
 }
 
-/// What fills have turned or closed is not known by the feed's word: it waits for a read, and is told of.
+/// What fills have closed is not known by the feed's word: it waits for a read, and is told of.
 #[test]
 fn what_the_feed_shows_otherwise_than_it_is_known_is_stale() {
     let mut desk = desk();
@@ -142,17 +173,67 @@ fn what_the_feed_shows_otherwise_than_it_is_known_is_stale() {
     desk.now += 500;
     desk.hold("ETH", dec!(2));
     desk.now += 500;
-    let mut told = fill(&desk, 1, "2", "4");
+    let mut told = fill(&desk, 1, "2", "1");
     told["side"] = json!("A");
     fills(&mut desk, vec![told]);
     for _ in 0..30 {
         desk.now += 500;
-        shown(&mut desk, "-2", dec!(2000));
+        shown(&mut desk, "1", dec!(2000));
         desk.step(Input::Tick);
     }
+    assert_eq!(desk.guard.view.position(ETH), dec!(2));
     assert!(
         problems(&desk).iter().any(|text| text.starts_with("the account: last read over ")),
         "{:?}",
         problems(&desk)
     );
+}
+
+/// What fills have turned, or closed and opened anew, as large, smaller or larger, is another position, where the feed's account shows
+/// it: it has a stop of its own, and nothing is closed for where the old one stood.
+#[test]
+fn what_was_opened_anew_has_a_line_of_its_own_without_a_read() {
+    for (steps, held) in [
+        (&[("2", "0"), ("0", "-1")][..], dec!(-1)),
+        (&[("2", "-1")], dec!(-1)),
+        (&[("2", "0"), ("0", "2")], dec!(2)),
+        (&[("2", "0"), ("0", "0.5")], dec!(0.5)),
+        (&[("2", "0"), ("0", "3")], dec!(3)),
+    ] {
+        let mut desk = desk();
+        let first = fill(&desk, 1, "0", "2");
+        let covered = fills(&mut desk, vec![first]);
+        let send = sends(&covered)[0];
+        desk.answer(send.intent, send.index, statuses(json!([{"resting": {"oid": 9}}])));
+        let mut own = open_stop("ETH", "A", "1960", "2", 9);
+        own.cloid = Some(json_of(&send.action)["orders"][0]["c"].as_str().unwrap().parse().unwrap());
+        desk.now += 500;
+        desk.hold("ETH", dec!(2));
+        desk.show(vec![own]);
+        // The stop has fired, and the price is beyond it.
+        desk.mids.insert("ETH".to_owned(), dec!(1950));
+        desk.now += 500;
+        let mut all = vec![desk.read_mids(desk.now)];
+        for (number, (before, after)) in steps.iter().enumerate() {
+            let (before, after): (Decimal, Decimal) = (before.parse().unwrap(), after.parse().unwrap());
+            let mut told = fill(&desk, 10 + number as u64, "0", "1");
+            told["side"] = json!(if after > before { "B" } else { "A" });
+            (told["startPosition"], told["sz"]) = (json!(before), json!((after - before).abs()));
+            told["px"] = json!("1950");
+            all.push(fills(&mut desk, vec![told]));
+        }
+        desk.orders.clear();
+        all.push(desk.read_orders(desk.now));
+        for _ in 0..12 {
+            desk.now += 500;
+            all.push(desk.read_mids(desk.now));
+            all.push(desk.read_orders(desk.now));
+            all.push(shown(&mut desk, &held.to_string(), dec!(1950)));
+            all.push(desk.step(Input::Tick));
+        }
+        assert_eq!(desk.guard.view.position(ETH), held, "{steps:?}");
+        let sent: Vec<String> = all.iter().flat_map(sends).map(|send| send.action.to_string()).collect();
+        assert!(sent.iter().any(|action| action.contains("\"tpsl\":\"sl\"")), "{steps:?}: {sent:?}");
+        assert!(!sent.iter().any(|action| action.contains("\"tif\":\"Ioc\"")), "{steps:?}: {sent:?}");
+    }
 }
