@@ -52,7 +52,7 @@ codes! {
     OrdersStale = "orders_stale",
     /// What is held and rests could come to over 5% more than a rule allows; resting entries go, positions stay.
     OverLimit = "over_limit",
-    /// A position is in no market that is known here; watch it yourself.
+    /// A position is in no market that is known here: it has no stop of the guard's and counts in no limit. Close it at the venue, or watch it.
     PositionUnknown = "position_unknown",
     /// Prices were not read in time and entries are refused; look at the way to the venue if it lasts.
     PriceStale = "price_stale",

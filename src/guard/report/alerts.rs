@@ -3,6 +3,7 @@
 use crate::base::amount::{cents, to_wire};
 use crate::base::moment::utc;
 use crate::guard::alert_code::AlertCode;
+use crate::guard::config::Mode;
 use crate::guard::flow::over_limit;
 use crate::guard::report::problems;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
@@ -88,9 +89,9 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let text = format!("{what} could not all be read since {}: the book lacks some until they are", utc(since_ms));
         named(AlertCode::BookDiffers, Some(what.to_owned()), text, Some(since_ms));
     }
-    for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {
-        let text = format!("the position in {coin} is in no market that is known here");
-        named(AlertCode::PositionUnknown, Some(coin.clone()), text, None);
+    // On paper nothing is covered, so that this is no worse than the rest.
+    for (coin, text) in problems::unknown_positions(guard).filter(|_| guard.config.mode == Mode::Paper) {
+        named(AlertCode::PositionUnknown, Some(coin), text, None);
     }
     for (asset, size) in guard.watch.dust() {
         let coin = guard.view.coin(asset);

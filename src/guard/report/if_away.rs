@@ -14,7 +14,12 @@ use rust_decimal::Decimal;
 pub(crate) fn if_away(guard: &Guard) -> Option<IfAway> {
     let account = guard.view.account.as_ref().filter(|_| guard.view.orders_ms.is_some())?;
     let held = account.positions.iter().filter_map(|(asset, position)| position_left(guard, *asset, position));
-    let positions = held.fold(Left::default(), plus);
+    // What stops a position in no known market has is not known either.
+    let unknown = account.unknown.values().map(|position| {
+        let value = position.position_value;
+        Left { count: 1, value, loss: Decimal::ZERO, without_stop: value }
+    });
+    let positions = held.chain(unknown).fold(Left::default(), plus);
     let (attended, unattended): (Vec<OpenEntry>, Vec<OpenEntry>) =
         open_entries(guard).into_iter().partition(|entry| !entry.stops.is_empty());
     let [entries, unattended] =

@@ -30,6 +30,9 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (coin, text, since_ms) in uncovered(guard, now_ms).chain(unshown(guard, now_ms)) {
         named(AlertCode::Uncovered, Some(coin), text, Some(since_ms));
     }
+    for (coin, text) in unknown_positions(guard).filter(|_| guard.config.mode != Mode::Paper) {
+        named(AlertCode::PositionUnknown, Some(coin), text, None);
+    }
     for (about, text, since_ms) in discrepancies::told(guard) {
         let text = format!("{text}; compare it with the venue's own page");
         named(AlertCode::Discrepancy, about, text, Some(since_ms));
@@ -191,6 +194,17 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String
             Some(unread) => format!("whether {bare} of the position in {coin} has a stop is not known: {unread}"),
         };
         (coin, text, *since_ms)
+    })
+}
+
+/// Positions of which the guard knows no market, nor any stop.
+pub(crate) fn unknown_positions(guard: &Guard) -> impl Iterator<Item = (String, String)> {
+    guard.view.account.iter().flat_map(|account| account.unknown.keys()).map(|coin| {
+        let text = format!(
+            "the position in {coin} is in no market that is known here: it has no stop of the guard's and counts in no limit; watch \
+             it, or close it, at the venue's own page"
+        );
+        (coin.clone(), text)
     })
 }
 

@@ -308,16 +308,23 @@ fn what_the_disk_the_home_and_the_reads_tell() {
 
 #[test]
 fn a_position_in_no_known_market() {
-    comes_and_goes(
-        "position_unknown",
-        false,
-        Desk::live(),
-        |desk| desk.hold("NEW", dec!(1)),
-        |desk| {
-            desk.positions.clear();
-            desk.wait(100);
-        },
-    );
+    // On paper nothing is covered, here or elsewhere.
+    for (mode, is_ill) in [(Mode::Testnet, true), (Mode::Paper, false)] {
+        comes_and_goes(
+            "position_unknown",
+            is_ill,
+            Desk::new(mode, wide()),
+            |desk| desk.hold("NEW", dec!(1)),
+            |desk| {
+                desk.positions.clear();
+                desk.wait(100);
+            },
+        );
+    }
+    let mut desk = Desk::live();
+    desk.hold("NEW", dec!(1));
+    let said = desk.guard.problems(desk.now).join("; ");
+    assert!(said.contains("no stop of the guard's and counts in no limit") && said.contains("own page"), "{said}");
 }
 
 /// Long enough to be seen; what never goes is looked at no more.

@@ -49,6 +49,20 @@ fn a_position_an_entry_with_its_stop_and_one_without() {
     assert_eq!(desk.guard.status_json(desk.now, (0, 0))["unattended"], 1);
 }
 
+/// Nothing is known of its stops, so none counts.
+#[test]
+fn a_position_in_no_known_market_has_no_stop() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("NEW", dec!(-30));
+    desk.show(Vec::new());
+    let away = told(&desk);
+    assert_eq!(away["positions"], left(1, "30", "0", "30"));
+    assert_eq!((&away["loss"], &away["without_stop"]), (&json!("0"), &json!("30")));
+    desk.hold("ETH", dec!(2));
+    desk.show(vec![open_stop("ETH", "A", "1960", "2", 1)]);
+    assert_eq!(told(&desk)["positions"], left(2, "4030", "80", "30"));
+}
+
 /// A lot less of a stop than there is to close is without one; a lot more closes no more.
 #[test]
 fn what_a_stop_does_not_close_has_none() {
