@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::configured::{Left, configured, left};
-use super::kill_elsewhere::is_same;
+use super::kill_elsewhere::{is_same, of_which};
 use super::kill_told::{Of, kill_file_at, kill_file_of, status_at};
 use super::reached::USUAL;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, unsure};
 use super::running_here::running;
 use super::{environment, kill_disk, local_http, running_here, start, start_again};
 use crate::base::origin::Origin;
@@ -42,13 +42,17 @@ const MAX_BODY: u64 = 64 * 1024;
 /// Most characters of a service's own words repeated: several problems fit, each with the command that mends it at its end.
 const MAX_SHOWN: usize = 2000;
 
-pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
-    check(args, home).map_err(Refusal::Unhealthy)
+pub(super) fn run(args: Args, home: &Home, is_home_named: bool) -> Result<(), Refusal> {
+    check(args, home, is_home_named).map_err(Refusal::Unhealthy)
 }
 
-fn check(args: Args, home: &Home) -> Result<(), String> {
+fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
     let is_to_trade = args.trading;
     let is_named = args.listen.is_some() || args.url.is_some();
+    if let Some(other) = kill_disk::of_config(home).filter(|_| !is_named && !is_home_named) {
+        let (told, doubt) = of_which(home, &other, |dir| format!("svc-guard --home {} health", word(dir)));
+        return Err(format!("{told}; {}", unsure(&doubt)));
+    }
     let base = &base_url(args, home)?;
     let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
         .map_err(|error| format!("no answer from {base}: {error}; {}", way_out(home, is_named)))?;

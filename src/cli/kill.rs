@@ -44,8 +44,13 @@ const NOTHING: &str = "0 positions, 0 orders";
 /// Most alerts that are told of where it does not get flat.
 const MOST_ALERTS: usize = 3;
 
-pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), Refusal> {
     let kill = home.kill_file();
+    if let Some(other) = kill_disk::of_config(home).filter(|_| !is_home_named) {
+        let command = |dir: &Path| kill_elsewhere::command(dir, &args.reason);
+        let (told, doubt) = kill_elsewhere::of_which(home, &other, command);
+        return Err(Refusal::KillOfWhich(told, doubt));
+    }
     let placed = kill_disk::pull(home, &args.reason);
     let seen = kill_disk::look(home);
     let watcher = Watcher::of(home, &seen);

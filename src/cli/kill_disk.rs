@@ -44,10 +44,13 @@ enum Step {
     Look,
     /// Other homes with a guard are looked for.
     Elsewhere,
+    /// The home that a config lies in which was named is looked at.
+    OfConfig,
 }
 
 impl Step {
-    const ALL: [(Self, &str); 3] = [(Self::Pull, "pull"), (Self::Look, "look"), (Self::Elsewhere, "elsewhere")];
+    const ALL: [(Self, &str); 4] =
+        [(Self::Pull, "pull"), (Self::Look, "look"), (Self::Elsewhere, "elsewhere"), (Self::OfConfig, "of-config")];
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(step, _)| *step == self).map_or("", |(_, name)| name)
@@ -109,6 +112,7 @@ fn serve(step: Step, reason: &str, home: &Home) {
             let bytes = |(home, is_pulled): Other| (home.into_os_string().into_vec(), is_pulled);
             tell(&find(home).into_iter().map(bytes).collect::<Vec<_>>());
         }
+        Step::OfConfig => tell(&kill_elsewhere::of_config(home).map(|dir| dir.into_os_string().into_vec())),
     }
 }
 
@@ -140,6 +144,14 @@ pub(super) fn others(home: &Home) -> Vec<Other> {
     let found = asked::<Vec<(Vec<u8>, bool)>>(home, Step::Elsewhere, FOUND_WITHIN);
     let path = |(bytes, is_pulled)| (PathBuf::from(OsString::from_vec(bytes)), is_pulled);
     found.map_or_else(|| find(home), |found| found.unwrap_or_default().into_iter().map(path).collect())
+}
+
+/// The home of another guard, which the config that was named lies in. Where its disk does not answer, the home is what counts.
+pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
+    home.named_config()?;
+    let found = asked::<Option<Vec<u8>>>(home, Step::OfConfig, SEEN_WITHIN);
+    let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
+    found.map_or_else(|| kill_elsewhere::of_config(home), |found| found.flatten().map(path))
 }
 
 /// Those that may be meant: the ones that go on, rather than those that are killed already.

@@ -20,8 +20,31 @@ fn kill_file(dir: &Path) -> KillFile {
     KillFile::new(dir.join("kill"))
 }
 
-/// Homes of running guards that a person may have meant: of the one that answers where this home's would, the installed services',
-/// this user's own, and those that stand beside this one or that one.
+/// The folder of the config that was named, if one was.
+fn config_folder(home: &Home) -> Option<PathBuf> {
+    std::path::absolute(home.named_config()?).ok()?.parent().map(Path::to_owned)
+}
+
+/// The home that the config which was named lies in, where that is another one than this, with a guard of its own.
+pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
+    let dir = config_folder(home)?;
+    let (own, other) = (home.kill_file(), kill_file(&dir));
+    let is_another = !is_same(own.path(), other.path()) && KillWatch::is_watched(&other) == Some(true);
+    // The guard of a home that was moved watches its old place as well.
+    let watcher = KillWatch::holder(&other);
+    (is_another && (watcher.is_none() || watcher != KillWatch::holder(&own))).then_some(dir)
+}
+
+/// Who named no home, but such a config, may mean either home: what was typed, and why that is not certain, with a command for each.
+pub(super) fn of_which(home: &Home, other: &Path, command: impl Fn(&Path) -> String) -> (String, String) {
+    let told =
+        format!("--config {} lies in the home of a guard that runs, and no home is named", place(&home.config_file()));
+    let (one, own) = (command(other), command(home.dir()));
+    (told, format!("`{one}` is for that one, and `{own}` for the default home"))
+}
+
+/// Homes of running guards that a person may have meant: of the one that answers where this home's would, the one that the config
+/// which was named lies in, the installed services', this user's own, and those that stand beside this one or that one.
 pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
     // Where that folder cannot be looked into it may be right; where nothing runs on it, it is none of this machine's.
     let answering = answering.filter(|dir| KillWatch::is_watched(&kill_file(dir)) != Some(false));
@@ -30,7 +53,8 @@ pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
     let personal = system_home();
     let inside = |parent: &Path| folders(parent, personal.as_deref());
     let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(inside);
-    let likely = [PathBuf::from(SERVICE_HOME)].into_iter().chain(inside(&guards)).chain(own.clone()).chain(near);
+    let likely = config_folder(home).into_iter().chain([PathBuf::from(SERVICE_HOME)]);
+    let likely = likely.chain(inside(&guards)).chain(own.clone()).chain(near);
     let watched = likely.filter(|dir| KillWatch::is_watched(&kill_file(dir)) == Some(true));
     // The guard of a home that was moved watches its old place as well: that is no other one.
     let watcher = KillWatch::holder(&home.kill_file());

@@ -90,6 +90,39 @@ fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
     until_flat(&stand);
 }
 
+/// Whoever names a config and no home may mean the home that it lies in, and that one's guard.
+#[test]
+fn a_config_of_another_home_leaves_no_doubt_whose_guard_is_killed() {
+    let (own, other) = (Stand::up(Mode::Paper, ""), Stand::up(Mode::Testnet, ""));
+    let user = tempfile::tempdir().unwrap();
+    let (default, config) = (user.path().join(".svc-guard"), other.home().join("guard.toml"));
+    std::os::unix::fs::symlink(own.home(), &default).unwrap();
+    let told = |home: &[&str], args: &[&str]| {
+        let config = ["--config", config.to_str().unwrap()];
+        let mut typed = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
+        typed.args(home).args(config).args(args).env("HOME", user.path()).env_remove("SVC_GUARD_HOME");
+        let done = typed.stdin(Stdio::null()).output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    let (code, said) = told(&[], &["kill", "--reason", "oh no"]);
+    assert!(code == Some(2) && said.contains("NOT pulled by this") && said.contains("not certain"), "{said}");
+    for home in [&default, &other.home()] {
+        let kill = format!("`svc-guard --home {} kill --reason 'oh no'`", home.display());
+        assert!(said.contains(&kill), "{said}");
+    }
+    assert!(own.status()["killed"].is_null() && other.status()["killed"].is_null());
+    let (code, said) = told(&[], &["health"]);
+    assert!(code == Some(1) && said.contains("not certain"), "{said}");
+    for home in [&default, &other.home()] {
+        assert!(said.contains(&format!("`svc-guard --home {} health`", home.display())), "{said}");
+    }
+    // Who names the home is sure of it, and is told of the other one all the same.
+    let (code, said) = told(&["--home", default.to_str().unwrap()], &["kill", "--reason", "oh no"]);
+    let goes_on = format!("the guard of {} runs too and is NOT killed", other.home().display());
+    assert!(code == Some(0) && said.contains(&goes_on), "{said}");
+    assert!(!own.status()["killed"].is_null() && other.status()["killed"].is_null());
+}
+
 /// What a start was told by variables, and by a path from where it was made.
 #[test]
 fn a_guard_that_hangs_is_started_again_with_its_variables_and_its_key() {
