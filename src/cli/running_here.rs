@@ -23,9 +23,18 @@ pub(super) fn refuse_beside(home: &Home) -> Result<(), Refusal> {
 /// That one is seen to run, and what is done first.
 pub(super) fn told(home: &Home) -> Option<String> {
     let pid = by_mark(home)?;
+    let config = configured(home).ok();
+    let changed = config.and_then(|config| Some((started_for(pid, home, &config)?, config)));
+    let why = match changed {
+        Some((before, Config { mode, account, .. })) => format!(
+            "which was started for {before}, and {} says {mode} of {account} by now: set mode and account there back to those, for no \
+             start by others closes what it holds",
+            place(&home.config_file())
+        ),
+        None => "whose home or journal was moved since: move that back".to_owned(),
+    };
     Some(format!(
-        "a guard runs on {} already, whose home or journal was moved since: move that back, or stop it first: `kill {pid}` ends it in \
-         order, and where it hangs `kill -9 {pid}`",
+        "a guard runs on {} already, {why}, or stop it first: `kill {pid}` ends it in order, and where it hangs `kill -9 {pid}`",
         place(home.dir())
     ))
 }
@@ -60,6 +69,15 @@ pub(super) fn by_journal(home: &Home, config: Option<&Config>) -> Option<u32> {
     let config = config?;
     service_of(home.dir(), &home.journal_dir(config.mode, config.account).join("lock"))
         .filter(|pid| is_the_homes(*pid, home))
+}
+
+/// The mode and account for which a guard of this home was started, in words, if its journal is another one than the config's.
+pub(super) fn started_for(pid: u32, home: &Home, config: &Config) -> Option<String> {
+    let own = home.journal_dir(config.mode, config.account);
+    let all = fs::read_dir(own.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let mut others = all.filter(|journal| *journal != own);
+    let journal = others.find(|journal| service_of(home.dir(), &journal.join("lock")) == Some(pid))?;
+    Some(journal.file_name()?.to_str()?.replacen('-', " of ", 1))
 }
 
 /// Whether a process is the home's owner's, or of who asks. Whoever can read a lock's file can hold it: a stranger must not keep the

@@ -1,14 +1,13 @@
 //! How the guard that runs on a home is ended, whatever it hangs in, and started again as it was.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::configured::left;
-use super::running_here::{by_journal, by_mark};
+use super::running_here::{by_journal, by_mark, started_for};
 use super::start::{command, unit};
-use crate::base::lock_holder::service_of;
 use crate::base::packaged::unit_of;
 use crate::base::shell::{place, word};
 use crate::home::{Config, Home};
@@ -37,11 +36,10 @@ pub(super) fn again(home: &Home, config: &Config) -> Option<Again> {
     if own.is_some() {
         return same(format!("`kill -9 {pid}` ends it, and `{run}` starts it again"));
     }
-    if let Some(other) = journal_of(pid, home, &journal) {
+    if let Some(other) = started_for(pid, home, config) {
         let way = format!(
-            "`kill -9 {pid}` ends it; it was started for {}, and {} says otherwise by now, so that no start by that closes what it \
+            "`kill -9 {pid}` ends it; it was started for {other}, and {} says otherwise by now, so that no start by that closes what it \
              holds: put that back first",
-            other.replacen('-', " of ", 1),
             place(&home.config_file())
         );
         return Some(Again { way, is_same: false });
@@ -62,14 +60,6 @@ pub(super) fn silent(reason: &str, again: Option<&Again>, is_waiting: bool) -> S
         "{}where it hangs, {way}{then}. What cannot wait is closed at the venue's own page",
         if is_waiting { "" } else { &wait }
     )
-}
-
-/// The journal that a guard of this home writes, if it is another one than the config's: its mode and account.
-fn journal_of(pid: u32, home: &Home, own: &Path) -> Option<String> {
-    let all = fs::read_dir(own.parent()?).ok()?.flatten().map(|entry| entry.path());
-    let mut others = all.filter(|journal| journal != own);
-    let journal = others.find(|journal| service_of(home.dir(), &journal.join("lock")) == Some(pid))?;
-    Some(journal.file_name()?.to_str()?.to_owned())
 }
 
 /// The command that starts a guard as that process was started.

@@ -90,6 +90,28 @@ fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
     until_flat(&stand);
 }
 
+/// A second start is told what was changed, and not that something was moved.
+#[test]
+fn a_guard_of_another_mode_than_the_configs_is_named_to_who_starts_beside_it() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let rules = format!("@{}", stand.home().with_file_name("rules.toml").display());
+    let account = stand.status()["account"].as_str().unwrap().to_owned();
+    let paper =
+        ["init", "--force", "--non-interactive", "--account", &account, "--network", "paper", "--rules", &rules];
+    let (code, told) = said(&stand.home(), &paper);
+    assert_eq!(code, Some(0), "{told}");
+    let started =
+        format!("a guard runs on {} already, which was started for testnet of {account}", stand.home().display());
+    let config = format!("{} says paper of {account} by now", stand.home().join("guard.toml").display());
+    let journal = stand.home().join(format!("journals/paper-{account}"));
+    for args in [&["run", "--listen", "127.0.0.1:0"][..], &["journal-init", "--mode", "paper", "--note", "x"]] {
+        let (code, told) = said(&stand.home(), args);
+        assert!(code == Some(2) && told.contains(&started) && told.contains(&config), "{args:?}: {told}");
+        assert!(told.contains(&format!("`kill {}`", stand.pid())) && !told.contains("moved"), "{args:?}: {told}");
+        _ = fs::remove_dir_all(&journal);
+    }
+}
+
 /// Whoever names a config and no home may mean the home that it lies in, and that one's guard.
 #[test]
 fn a_config_of_another_home_leaves_no_doubt_whose_guard_is_killed() {
