@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 
 use super::environment;
 use super::output::{print, say};
-use super::reached::{CHOSEN, guard_url, way_to_a_port};
+use super::reached::guard_url;
 use super::refusal::Refusal;
 use super::running_here::running;
 use crate::base::files::{FileError, Why, in_own_folder, read_trusted};
 use crate::base::log_line::Reader;
-use crate::base::shell::word;
 use crate::guard::{Code, Verdict};
-use crate::home::{Config as Guard, Home, LoadedConfig, base_url, in_container, load, local_url};
+use crate::home::{Config as Guard, Home, LoadedConfig, in_container, load, local_url};
 use crate::journal::{OpenError, read_events, read_risk};
-use crate::notify::{Config, Options, Past, RunError, run as tell, trial};
+use crate::notify::{Config, Guard as Expected, Options, Past, RunError, Where, run as tell, trial};
 use crate::record::event::Event;
 
 /// The address of a guard with the default listen address.
@@ -65,13 +64,6 @@ impl RunArgs {
         let own = |path: Option<PathBuf>| path.map(|path| in_own_folder(path, std::env::home_dir));
         Self { file: own(self.file), state: own(self.state), journal: own(self.journal), guard_url: self.guard_url }
     }
-
-    /// The paths as they were typed, for a command that is to do the same.
-    fn typed(&self) -> String {
-        let named = [("--file", &self.file), ("--state", &self.state), ("--journal", &self.journal)].into_iter();
-        let named = named.filter_map(|(flag, path)| Some((flag, std::path::absolute(path.as_ref()?).ok()?)));
-        named.map(|(flag, path)| format!(" {flag} {}", word(&path))).collect()
-    }
 }
 
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
@@ -87,7 +79,6 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         return untold;
     }
     let own = args.own.expanded();
-    let typed = own.typed();
     let file = file(own.file, home);
     let config = read(&file, home)?;
     // A home that this user may not read, or that holds no set-up, has defaults.
@@ -95,15 +86,22 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         Ok(LoadedConfig::SetUp(guard)) => Some(guard),
         _ => None,
     };
-    let url = match own.guard_url.clone().or_else(|| config.guard.clone()) {
-        Some(named) => named,
-        None => url(guard.as_deref(), home, &typed)?,
+    let (url, answers) = match own.guard_url.or_else(|| config.guard.clone()) {
+        Some(named) => (named, None),
+        None => {
+            let of = home.clone();
+            let answers: Where = Box::new(move || running(&of).map(local_url));
+            (url(guard.as_deref(), home)?, Some(answers))
+        }
     };
     own.journal.as_deref().and_then(without_journal).iter().for_each(|warning| say(warning));
     let named = own.journal.is_some();
+    let expected = guard.as_deref().map(|guard| expected(guard, home));
     let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
     let options = Options {
         guard: url,
+        expected,
+        answers,
         state: own.state.unwrap_or_else(|| home.dir().join("notify")),
         credentials: environment::credentials(),
         in_container: in_container()?,
@@ -129,24 +127,20 @@ fn of_file(error: RunError, file: &Path, home: &Home) -> Refusal {
     Refusal::NotifyConfig(file.to_owned(), format!("{why}{line}"))
 }
 
-/// Where the guard of this home answers, and a word where that is not so for good.
-fn url(guard: Option<&Guard>, home: &Home, typed: &str) -> Result<String, Refusal> {
-    let Some(guard) = guard else { return Ok(DEFAULT_URL.to_owned()) };
-    let url = guard_url(home, guard.listen)?;
-    match (base_url(guard.listen), running(home).map(local_url)) {
-        (None, _) => say(&format!(
-            "the guard that runs on this home listens on {url} until it ends: its config says {}, so {CHOSEN}; after its next \
-             start `svc-guard notify{typed}` has to be started again, or {}",
-            guard.listen,
-            way_to_a_port(guard.listen)
-        )),
-        (Some(later), Some(now)) if now != later => say(&format!(
-            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
-             next start on; `svc-guard notify{typed} --guard-url {now}` tells of it now"
-        )),
-        _ => {}
+/// Where the guard of this home answers: the one that runs, and else the next one by its config.
+fn url(guard: Option<&Guard>, home: &Home) -> Result<String, Refusal> {
+    let now = running(home).map(local_url);
+    let later = || guard.map_or_else(|| Ok(DEFAULT_URL.to_owned()), |guard| guard_url(home, guard.listen));
+    now.map_or_else(later, Ok)
+}
+
+/// Which guard this home's is.
+fn expected(guard: &Guard, home: &Home) -> Expected {
+    Expected {
+        account: guard.account.to_string(),
+        mode: guard.mode.to_string(),
+        kill_file: home.kill_file().path().display().to_string(),
     }
-    Ok(url)
 }
 
 /// The file that says whom to tell.

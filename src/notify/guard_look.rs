@@ -60,6 +60,11 @@ impl GuardLook {
         Self { agent: agent(PATIENCE), patient: agent(REPORT_PATIENCE), url }
     }
 
+    /// Where it is.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Looks once. The status is asked before the events: whatever it shows has its events among them.
     pub(super) fn look(&self, cursor: Option<u64>) -> Look {
         let health = self.health();

@@ -10,6 +10,7 @@ mod check;
 mod config;
 mod desk;
 mod draft;
+mod follow;
 mod forms;
 mod guard_look;
 mod hours;
@@ -35,6 +36,7 @@ mod wishes;
 mod words;
 
 pub use config::{Config, Encryption, Form, Place, Target};
+pub use follow::Where;
 pub use hours::Clock;
 pub use intake::Past;
 pub use keep::KeepError;
@@ -42,7 +44,7 @@ pub use notice::Severity;
 pub use run::{Options, RunError, run};
 pub use secrets::SecretError;
 pub use trial::trial;
-pub use watch::{alert_codes, alert_words};
+pub use watch::{Guard, alert_codes, alert_words};
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::config::Config;
+use super::follow::{Followed, Where};
 use super::forms::Teller;
 use super::guard_look::{GuardLook, guard_url};
 use super::intake::{Intake, Past, look};
@@ -22,6 +23,7 @@ use super::pulse;
 use super::secrets::{SecretError, Secrets};
 use super::shared::Shared;
 use super::teller;
+use super::watch::Guard;
 use super::wishes::Wishes;
 use super::words::count;
 use crate::base::clock::{steady_ms, wall_ms};
@@ -48,6 +50,10 @@ pub struct Options {
     pub config: Config,
     /// The guard's base URL.
     pub guard: String,
+    /// Which guard the home's config says that it is.
+    pub expected: Option<Guard>,
+    /// Where it answers by now, unless its URL was named.
+    pub answers: Option<Where>,
     /// The folder of the state.
     pub state: PathBuf,
     /// The folder of the service manager's credentials.
@@ -125,6 +131,9 @@ pub fn run(options: Options) -> Result<(), RunError> {
         office.watch.state_unread(why, wall_ms());
         office.file();
     }
+    if let Some(expected) = options.expected {
+        office.watch.expect(expected);
+    }
     warn_of_gone(&office, &log);
     let shared = Arc::new(Shared {
         office: Mutex::new(office),
@@ -153,20 +162,36 @@ pub fn run(options: Options) -> Result<(), RunError> {
         std::thread::Builder::new().name("keep".to_owned()).spawn(move || keep_state(&keep, &shared))
     };
     let keeper = keeper.map_err(RunError::System)?;
-    let guard = GuardLook::at(url);
-    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
+    let followed = options.answers.map(Followed::start).transpose().map_err(RunError::System)?;
+    let intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
     let gone = || gone(&telling, &keeper);
-    while !ended.load(Ordering::Relaxed) && gone().is_none() {
-        let is_to_rest = look(&guard, &shared, &mut intake);
-        if is_to_rest {
-            pause(LOOK_EVERY, &ended);
-        }
-    }
+    let is_over = || ended.load(Ordering::Relaxed) || gone().is_some();
+    look_on(GuardLook::at(url), followed.as_ref(), &shared, intake, &is_over);
     log.line(Level::Info, "stopping");
     let gone = gone();
     end(&shared, &telling);
     _ = keeper.join();
     gone.map_or(Ok(()), |name| Err(RunError::Died(name)))
+}
+
+/// Looks at the guard, wherever it answers, until the end.
+fn look_on(
+    mut guard: GuardLook,
+    followed: Option<&Followed>,
+    shared: &Shared,
+    mut intake: Intake,
+    is_over: &dyn Fn() -> bool,
+) {
+    while !is_over() {
+        if let Some(now) = followed.and_then(|followed| followed.another_than(guard.url())) {
+            shared.log.line(Level::Info, &format!("the guard answers at {now} by now"));
+            guard = GuardLook::at(now);
+        }
+        let is_to_rest = look(&guard, shared, &mut intake);
+        if is_to_rest {
+            pause(LOOK_EVERY, is_over);
+        }
+    }
 }
 
 /// A thread that has ended, which none does before the end.
@@ -197,9 +222,9 @@ fn names(tellers: &BTreeMap<String, Teller>) -> String {
     tellers.keys().cloned().collect::<Vec<_>>().join(", ")
 }
 
-fn pause(span: Duration, ended: &AtomicBool) {
+fn pause(span: Duration, is_over: &dyn Fn() -> bool) {
     let until = steady_ms().saturating_add(u64::try_from(span.as_millis()).unwrap_or(0));
-    while steady_ms() < until && !ended.load(Ordering::Relaxed) {
+    while steady_ms() < until && !is_over() {
         std::thread::sleep(TICK);
     }
 }

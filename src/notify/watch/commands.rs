@@ -10,13 +10,13 @@ use crate::base::shell::{confirmation, for_home, word};
 /// Which guard it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::notify) struct Guard {
+pub struct Guard {
     /// The account.
-    pub(in crate::notify) account: String,
+    pub account: String,
     /// `paper`, `testnet` or `mainnet`.
-    pub(in crate::notify) mode: String,
+    pub mode: String,
     /// Its kill file.
-    pub(in crate::notify) kill_file: String,
+    pub kill_file: String,
 }
 
 impl Guard {

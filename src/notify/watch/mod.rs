@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use alert_words::{codes as alert_codes, words as alert_words};
 pub(super) use book::Report;
-pub(super) use commands::Guard;
+pub use commands::Guard;
 pub(super) use since::Seen;
 pub(super) use summary::Due;
 
@@ -89,6 +89,13 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Takes in which guard it is by its home, for what is told before it was ever heard.
+    pub(super) fn expect(&mut self, guard: Guard) {
+        if self.cursor.is_none() {
+            self.guard = guard;
+        }
+    }
+
     /// The notices made since this was last asked, in order.
     pub(super) fn take(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.made)

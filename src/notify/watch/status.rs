@@ -70,8 +70,9 @@ impl Watch {
             mode: status.mode.to_string(),
             kill_file: shown(&status.kill_file),
         };
-        let is_other =
-            !self.guard.account.is_empty() && (&self.guard.account, &self.guard.mode) != (&guard.account, &guard.mode);
+        // What a home's config says is no word of a guard's.
+        let is_heard = self.cursor.is_some() && !self.guard.account.is_empty();
+        let is_other = is_heard && (&self.guard.account, &self.guard.mode) != (&guard.account, &guard.mode);
         if is_other {
             let (own, others) = std::mem::take(&mut self.open).into_iter().partition(|(_, notice)| is_own(notice));
             let lasted: BTreeMap<String, Notice> = others;

@@ -48,6 +48,20 @@ fn watch() -> Watch {
     watch
 }
 
+/// What a home's config says of its guard is no word of another one.
+#[test]
+fn a_guard_that_was_expected_gives_way_to_the_one_that_is_heard() {
+    let mut watch = Watch::default();
+    let account = "0x2222222222222222222222222222222222222222".to_owned();
+    watch.expect(Guard { account, mode: "mainnet".to_owned(), kill_file: "/h/kill".to_owned() });
+    assert_eq!(watch.guard.command("health"), "svc-guard --home /h health");
+    watch.status(&status(json!({})));
+    assert_eq!((told(&mut watch).len(), watch.guard.mode.as_str()), (0, "testnet"));
+    watch.cursor = Some(0);
+    watch.expect(Guard::default());
+    assert_eq!(watch.guard.mode, "testnet", "it was heard");
+}
+
 #[test]
 fn a_halt_is_told_with_its_figures_and_its_end() {
     let mut watch = watch();

@@ -15,6 +15,20 @@ fn beats_in(heart: &Hook, while_ms: u64) -> usize {
     heart.sent().len() - before
 }
 
+/// Before it was ever heard, too: without its home the commands would act on another one's.
+#[test]
+fn a_guard_that_was_never_heard_is_told_of_with_its_commands() {
+    let stand = Stand::set_up(Mode::Testnet, "");
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    notifier.start_at(&stand.home(), "http://127.0.0.1:9");
+    let told = hook.hears("unreachable");
+    let (todo, home) = (told["todo"].as_str().unwrap(), stand.home());
+    let home = home.display();
+    assert!(todo.contains(&format!("svc-guard --home {home} health")), "{told}");
+    assert!(todo.contains(&format!("`svc-guard --home {home} run --network testnet`")), "{told}");
+}
+
 #[test]
 fn a_guard_that_hangs_is_told_within_45_seconds_and_the_heart_stops() {
     let stand = Stand::up(Mode::Paper, "");
