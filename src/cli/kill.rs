@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::kill_disk::NotPlaced;
 use super::kill_told::{Seen, Watcher, left, unknown};
@@ -35,6 +36,10 @@ fn seconds(typed: &str) -> Result<u16, String> {
 
 /// A running guard says within this that it has heard.
 const HEARD_WITHIN: Duration = Duration::from_secs(2);
+/// A guard whose home was taken away marks the folder in its place within this.
+const MARKED_WITHIN: Duration = Duration::from_secs(3);
+/// Between two looks for that.
+const MARK_EVERY: Duration = Duration::from_secs(1);
 /// How long a guard that does not answer is asked before its home is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
@@ -52,8 +57,7 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         return Err(Refusal::KillOfWhich(told, doubt));
     }
     let placed = kill_disk::pull(home, &args.reason);
-    let seen = kill_disk::look(home);
-    let watcher = Watcher::of(home, &seen);
+    let (seen, watcher) = found(home, placed.is_ok());
     let (placed, is_kept) = match placed {
         Ok(placed) => placed,
         Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args, waiting),
@@ -81,7 +85,12 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         ));
     }
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some() && tells_what_is_left(&watcher, status));
-    let told = told(home, &watcher, &heard, args.wait.is_none().then(|| silent(reason, seen.again.as_ref(), false)));
+    let told = told(
+        home,
+        &watcher,
+        &heard,
+        args.wait.is_none().then(|| silent(reason, seen.again.as_ref(), seen.has_no_config, false)),
+    );
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
     // A person in a hurry names no home, and may mean another guard than the default home's.
     let going_on = kill_elsewhere::not_killed(&kill_disk::others(home), &args.reason);
@@ -92,6 +101,21 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
         (Some(seconds), _) => wait(home, &watcher, seconds, &Said { done: &done, reason: &args.reason }),
         (None, _) => Ok(()),
+    }
+}
+
+/// The home as it looks, and its guard. One whose home was taken away looks once in a while whether a folder stands in its place, which
+/// has no config yet.
+fn found(home: &Home, is_placed: bool) -> (Seen, Watcher) {
+    let begun = Instant::now();
+    loop {
+        let seen = kill_disk::look(home);
+        let watcher = Watcher::of(home, &seen);
+        let may_come = is_placed && seen.has_no_config && seen.watched == Some(false);
+        if !may_come || begun.elapsed() >= MARKED_WITHIN || watcher.answers().is_some() {
+            return (seen, watcher);
+        }
+        sleep(MARK_EVERY);
     }
 }
 
@@ -204,7 +228,7 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result
             if seen.watched == Some(false) {
                 return Err(unheard(home, done.to_owned(), reason, seen));
             }
-            let silent = silent(reason, seen.again.as_ref(), true);
+            let silent = silent(reason, seen.again.as_ref(), seen.has_no_config, true);
             Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
         }
     }

@@ -53,8 +53,11 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
             running(runs)
         ),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
-            "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its place of today. {}",
+            "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its \
+             place of today; where it was removed, `mkdir -p {folder} && {}` reaches one that still looks there, and what cannot wait is \
+             closed at the venue's own page. {}",
             place(home),
+            command(home, reason(runs)),
             running(runs)
         ),
         kind => match (disk_fault(error, file), owner(home).filter(|_| kind == io::ErrorKind::PermissionDenied)) {
@@ -93,6 +96,11 @@ pub(super) fn by_client(url: Option<&str>) -> String {
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pull_kill_switch","arguments":{"reason":"TEXT"}}}"#;
 /// The address of a guard with the default listen address.
 const USUAL_URL: &str = "http://127.0.0.1:8547";
+
+/// The reason that was typed, or what stands for it.
+fn reason(runs: &Runs) -> &str {
+    if runs.reason.is_empty() { "TEXT" } else { &runs.reason }
+}
 
 /// How to pull the switch of a guard that runs.
 fn running(runs: &Runs) -> String {
@@ -142,6 +150,8 @@ mod tests {
             said.contains("there is no folder /my home. A guard that started there") && !said.contains("yourself"),
             "{said}"
         );
+        let anew = "`mkdir -p '/my home' && svc-guard --home '/my home' kill --reason TEXT` reaches one that still looks there";
+        assert!(said.contains(anew) && said.contains("the venue's own page"), "{said}");
         let runs = Runs { homes: vec!["/other".into()], reason: "wrong size".to_owned() };
         let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();

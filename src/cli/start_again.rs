@@ -51,11 +51,18 @@ pub(super) fn again(home: &Home, config: &Config) -> Option<Again> {
 }
 
 /// What is left where a guard runs and does not answer: to wait for it, where nobody does yet, and to start it anew.
-pub(super) fn silent(reason: &str, again: Option<&Again>, is_waiting: bool) -> String {
+pub(super) fn silent(reason: &str, again: Option<&Again>, has_no_config: bool, is_waiting: bool) -> String {
     let wait = format!("`svc-guard kill --reason {} --wait` waits until it says that all is closed; ", word(reason));
-    let way = again.map_or("end it and start it again", |again| &again.way);
-    let then =
-        if again.is_none_or(|again| again.is_same) { ": it starts killed and closes everything then" } else { "" };
+    let way = match again {
+        Some(again) => &again.way,
+        // It alone can still close what it holds.
+        None if has_no_config => {
+            "do not end it: this home has no config any more, and no start on it closes what that one holds"
+        }
+        None => "end it and start it again",
+    };
+    let is_started = again.map_or(!has_no_config, |again| again.is_same);
+    let then = if is_started { ": it starts killed and closes everything then" } else { "" };
     format!(
         "{}where it hangs, {way}{then}. What cannot wait is closed at the venue's own page",
         if is_waiting { "" } else { &wait }

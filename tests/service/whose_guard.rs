@@ -145,6 +145,22 @@ fn a_config_of_another_home_leaves_no_doubt_whose_guard_is_killed() {
     assert!(!own.status()["killed"].is_null() && other.status()["killed"].is_null());
 }
 
+/// The guard of a home that was taken away looks at a folder that comes in its place now and then.
+#[test]
+fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_there() {
+    let stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    fs::remove_dir_all(stand.home()).unwrap();
+    let (code, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
+    let again = format!("`mkdir -p {0} && svc-guard --home {0} kill --reason enough`", stand.home().display());
+    assert!(code == Some(2) && told.contains(&again) && told.contains("the venue's own page"), "{told}");
+    fs::create_dir(stand.home()).unwrap();
+    let (code, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
+    assert!(code == Some(0) && !told.contains("no guard runs"), "{told}");
+    assert!(told.contains("do not end it") && told.contains("the venue's own page"), "{told}");
+    until_flat(&stand);
+}
+
 /// What a start was told by variables, and by a path from where it was made.
 #[test]
 fn a_guard_that_hangs_is_started_again_with_its_variables_and_its_key() {
