@@ -42,7 +42,11 @@ class Socket:
         self.socket.send(json.dumps(frame))
 
     def hear(self):
-        return json.loads(self.socket.recv())
+        frame = self.socket.recv()
+        if not frame:
+            # The frame that closes it.
+            raise websocket.WebSocketConnectionClosedException("closed")
+        return json.loads(frame)
 
     def post(self, kind, payload):
         post = next(self.ids)
