@@ -69,17 +69,23 @@ fn a_guard_that_hangs_without_its_mark_is_seen_by_its_journal() {
     until_flat(&stand);
 }
 
-/// A config that names another mode by now starts another guard, which closes nothing of what that one holds.
-#[test]
-fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
-    let stand = Stand::up(Mode::Testnet, "");
-    hold_covered(&stand, "ETH", "0.4");
+/// Sets the home up for paper under its guard; its account.
+fn set_up_on_paper(stand: &Stand) -> String {
     let rules = format!("@{}", stand.home().with_file_name("rules.toml").display());
     let account = stand.status()["account"].as_str().unwrap().to_owned();
     let paper =
         ["init", "--force", "--non-interactive", "--account", &account, "--network", "paper", "--rules", &rules];
     let (code, told) = said(&stand.home(), &paper);
     assert_eq!(code, Some(0), "{told}");
+    account
+}
+
+/// A config that names another mode by now starts another guard, which closes nothing of what that one holds.
+#[test]
+fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
+    let stand = Stand::up(Mode::Testnet, "");
+    hold_covered(&stand, "ETH", "0.4");
+    let account = set_up_on_paper(&stand);
     stand.signal(Signal::SIGSTOP);
     for args in [&["health"][..], &["kill", "--reason", "enough", "--wait", "1"]] {
         let (_, told) = said(&stand.home(), args);
@@ -94,12 +100,7 @@ fn a_guard_that_hangs_is_not_started_again_by_a_config_of_another_mode() {
 #[test]
 fn a_guard_of_another_mode_than_the_configs_is_named_to_who_starts_beside_it() {
     let stand = Stand::up(Mode::Testnet, "");
-    let rules = format!("@{}", stand.home().with_file_name("rules.toml").display());
-    let account = stand.status()["account"].as_str().unwrap().to_owned();
-    let paper =
-        ["init", "--force", "--non-interactive", "--account", &account, "--network", "paper", "--rules", &rules];
-    let (code, told) = said(&stand.home(), &paper);
-    assert_eq!(code, Some(0), "{told}");
+    let account = set_up_on_paper(&stand);
     let started =
         format!("a guard runs on {} already, which was started for testnet of {account}", stand.home().display());
     let config = format!("{} says paper of {account} by now", stand.home().join("guard.toml").display());

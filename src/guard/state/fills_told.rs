@@ -31,8 +31,8 @@ struct Run {
     newest_ms: u64,
     /// What opened, by order id, since there was last nothing.
     opened: BTreeMap<u64, Decimal>,
-    /// There was nothing in between, or another side.
-    is_anew: bool,
+    /// When there was nothing in between, or another side, by the venue's time, and no read has shown what came after.
+    anew_ms: Option<u64>,
 }
 
 /// A position that began from nothing.
@@ -125,7 +125,7 @@ impl FillsTold {
     /// Takes note of a fill that follows on what is known.
     pub(crate) fn note_following(&mut self, asset: u32, fill: &Fill, after: Decimal) {
         let from = fill.start_position;
-        let new = || Run { from, held: from, newest_ms: 0, opened: BTreeMap::new(), is_anew: false };
+        let new = || Run { from, held: from, newest_ms: 0, opened: BTreeMap::new(), anew_ms: None };
         let run = self.runs.entry(asset).or_insert_with(new);
         if run.held != from {
             *run = new();
@@ -133,7 +133,7 @@ impl FillsTold {
         let side = PositionSide::of(after);
         if side != PositionSide::of(from) {
             run.opened.clear();
-            run.is_anew |= !from.is_zero();
+            run.anew_ms = if from.is_zero() { run.anew_ms } else { Some(fill.time) };
         }
         let opened = side.map(|side| side.held(after).saturating_sub(side.held(from))).unwrap_or_default();
         if opened > Decimal::ZERO {
@@ -148,7 +148,7 @@ impl FillsTold {
 
     /// Whether what is held was opened since the account was read, and something else was held then.
     pub(crate) fn is_anew(&self, asset: u32) -> bool {
-        self.runs.get(&asset).is_some_and(|run| run.is_anew && !run.held.is_zero())
+        self.runs.get(&asset).is_some_and(|run| run.anew_ms.is_some() && !run.held.is_zero())
     }
 
     /// The newest order that opened anything.
@@ -176,5 +176,39 @@ impl FillsTold {
         // What a read can have shown of it has a line of its own by then.
         self.begun.retain(|_, begun| begun.first_ms > venue_ms);
         self.runs.retain(|_, run| run.newest_ms >= venue_ms);
+        // Its later fills may be told faster than reads come: what it was before is known by then.
+        self.runs.values_mut().for_each(|run| run.anew_ms = run.anew_ms.filter(|anew_ms| *anew_ms >= venue_ms));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_decimal::dec;
+    use serde_json::json;
+
+    const ETH: u32 = 1;
+
+    /// A position opened anew that goes on to fill faster than reads come is another until one of after that shows it.
+    #[test]
+    fn it_is_another_until_a_read_shows_it() {
+        let mut told = FillsTold::default();
+        let follow = |told: &mut FillsTold, time: u64, before: Decimal, after: Decimal| {
+            let side = if after > before { "B" } else { "A" };
+            let fill = json!({"coin": "ETH", "px": "2000", "sz": (after - before).abs(), "side": side, "time": time,
+                "startPosition": before, "closedPnl": "0", "oid": time, "tid": time, "crossed": false, "fee": "0", "feeToken": "USDC"});
+            told.note_following(ETH, &serde_json::from_value(fill).unwrap(), after);
+        };
+        follow(&mut told, 10, dec!(2), dec!(0));
+        assert!(!told.is_anew(ETH), "nothing is held");
+        follow(&mut told, 11, dec!(0), dec!(1));
+        assert!(told.is_anew(ETH));
+        told.forget_before(10);
+        assert!(told.is_anew(ETH), "of the same moment, and maybe from before it");
+        follow(&mut told, 20, dec!(1), dec!(3));
+        told.forget_before(15);
+        assert!(!told.is_anew(ETH), "it was read");
+        follow(&mut told, 21, dec!(3), dec!(-1));
+        assert!(told.is_anew(ETH), "turned since");
     }
 }

@@ -83,6 +83,12 @@ fn hide_account(stand: &Stand) {
     stand.venue.control(&fault).unwrap();
 }
 
+fn a_kill_closes(stand: &Stand, coin: &str) {
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until("nothing to be held", || held(stand, coin).is_none().then_some(()));
+}
+
 /// For longer than what a read denies is believed.
 fn stays_covered(stand: &Stand, coin: &str, size: &str) {
     let begun = Instant::now();
@@ -114,9 +120,7 @@ fn a_kill_closes_what_its_bot_opened_while_the_account_is_not_read() {
     let entry = json!({"a": ETH, "b": true, "p": "2510", "s": "0.4", "r": false, "t": {"limit": {"tif": "Ioc"}}});
     let reply = stand.send(&json!({"type": "order", "orders": [entry], "grouping": "na"}));
     assert_eq!(filled(&reply), Some("0.4"), "{reply}");
-    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
-    assert_eq!(done.status.code(), Some(0));
-    until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+    a_kill_closes(&stand, "ETH");
 }
 
 /// The feed's account tells it still while another position is closed; nothing does while the feed is away.
@@ -136,9 +140,7 @@ fn what_grew_keeps_its_stop_whatever_becomes_of_other_positions_and_of_the_feed(
             hold(&stand, "SOL", "0");
         }
         stays_covered(&stand, "ETH", "3");
-        let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
-        assert_eq!(done.status.code(), Some(0));
-        until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+        a_kill_closes(&stand, "ETH");
     }
 }
 
@@ -152,9 +154,7 @@ fn what_was_turned_is_covered_and_killed_while_the_account_is_not_read() {
     hold(&stand, "ETH", "-0.6");
     let is_above = |stop: &Value| stop["triggerPx"].as_str().unwrap().parse::<Decimal>().unwrap() > Decimal::from(2500);
     until("a stop above the price", || stops(&stand, "ETH").into_iter().find(is_above));
-    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
-    assert_eq!(done.status.code(), Some(0));
-    until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+    a_kill_closes(&stand, "ETH");
 }
 
 /// Its stop has fired, and the bot entered again at once.
