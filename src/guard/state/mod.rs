@@ -31,6 +31,7 @@ pub(crate) mod max_ages;
 pub(crate) mod may_hold;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;
+pub(crate) mod opened_anew;
 pub(crate) mod order_attempts;
 pub(crate) mod over_limit;
 pub(crate) mod own_cancels;

@@ -3,9 +3,9 @@
 use rust_decimal::{Decimal, dec};
 
 use super::fixture::*;
-use crate::guard::Mode;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::judged_stops::JudgedStops;
+use crate::guard::{Input, Mode};
 use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
 
@@ -60,4 +60,29 @@ fn what_still_rests_of_an_entry_that_filled_in_part_may_fill_too() {
     desk.show(vec![entry("1990", "6", "1900", 70), entry("1960", "100", "1980", 90)]);
     assert_eq!(judged(&desk, dec!(7)), [(dec!(1900), dec!(7))]);
     assert_eq!(judged(&desk, dec!(11)), [(dec!(1980), dec!(1)), (dec!(1900), dec!(10))]);
+}
+
+/// A short of 0.3 was closed by nobody knows what, and one of two entries opened what is held.
+#[test]
+fn one_that_is_as_large_as_what_is_held_and_at_its_price_opened_it() {
+    for (held, entry_px, stops) in [
+        (dec!(0.8), "1990", vec![(dec!(1980), dec!(0.8))]),
+        // The venue's rounding, and a step past it; another size.
+        (dec!(0.8), "1990.199", vec![(dec!(1980), dec!(0.8))]),
+        (dec!(0.8), "1990.2", vec![(dec!(1980), dec!(0.2)), (dec!(1900), dec!(0.6))]),
+        (dec!(0.7), "1990", vec![(dec!(1980), dec!(0.1)), (dec!(1900), dec!(0.6))]),
+    ] {
+        let mut desk = desk(vec![entry("1990", "0.8", "1980", 70), entry("1960", "0.6", "1900", 90)]);
+        desk.positions.insert("ETH", held);
+        let mut state = desk.state(desk.now);
+        state.asset_positions[0].position.entry_px = Some(entry_px.parse().unwrap());
+        let (equity, begun_ms) = (desk.equity, desk.now);
+        desk.step(Input::Account { state, equity, begun_ms });
+        let guard = &desk.guard;
+        let of = (ETH, PositionSide::Long);
+        let judged = guard.sent.judged_stops(guard.moment(desk.now), &guard.view, of, held + dec!(0.3));
+        let lines = judged.of_size(PositionSide::Long, held).lines(PositionSide::Long, held, dec!(1));
+        let lines: Vec<(Decimal, Decimal)> = lines.into_iter().map(|part| (part.px, part.size)).collect();
+        assert_eq!(lines, stops, "{held} {entry_px}");
+    }
 }

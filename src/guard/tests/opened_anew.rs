@@ -97,6 +97,27 @@ fn one_of_which_a_part_is_known_to_have_stayed_is_no_other() {
     }
 }
 
+/// The old one's stop and a sale closed more than was held, a bid in between filled, and the price went on below both.
+#[test]
+fn one_at_the_price_of_what_opened_since_is_another() {
+    let read = || now(dec!(0.5), dec!(1990), dec!(1940));
+    assert_eq!(kept(covered(dec!(2)), read()), dec!(0.5));
+    for (closed, opened_px, left) in [
+        (dec!(2.5), dec!(1990), dec!(0)),
+        // A tenth of what was held before may be in it, and no more; and at least all of that was closed.
+        (dec!(2.5), dec!(1988.9), dec!(0)),
+        (dec!(2.5), dec!(1988.8), dec!(0.5)),
+        (dec!(2.5), dec!(1990.9), dec!(0)),
+        (dec!(2.5), dec!(1991), dec!(0.5)),
+        (dec!(2), dec!(1990), dec!(0)),
+        (dec!(1.99), dec!(1990), dec!(0.5)),
+    ] {
+        let moved = Some(Moved { closed, opened: dec!(1), paid: opened_px, ..Moved::default() });
+        let read = HeldNow { by: Enlarged { moved, ..Enlarged::default() }, ..read() };
+        assert_eq!(kept(covered(dec!(2)), read), left, "{closed} {opened_px}");
+    }
+}
+
 /// A fill that began it from nothing leaves none of the old one, however near the prices are, where the read shows its size and price.
 #[test]
 fn one_that_a_fill_began_from_nothing_is_another() {
@@ -220,7 +241,7 @@ fn line_of(desk: &Desk) -> Vec<(Decimal, Decimal)> {
 }
 
 /// The stop fired, a bid below filled, and the price went on: by the mark of now nothing tells that from a position that lost a
-/// part of itself. That the bid's own stop came alive does.
+/// part of itself. That the bid's own stop came alive does, or its price where that is all that is held now.
 #[test]
 fn a_stop_that_came_alive_tells_what_filled() {
     for (bid, child, size, px, held, line) in [
@@ -238,12 +259,13 @@ fn a_stop_that_came_alive_tells_what_filled() {
             // Another order id is another order: whoever sets a stop like it proves nothing.
             desk.orders = vec![open_stop("ETH", "A", child, size, if is_shown { 12 } else { 13 })];
             held_at(&mut desk, held, entry_px);
-            let least = [(dec!(2451), held.min(dec!(2)))];
             let now = line_of(&desk);
             if is_shown {
                 assert_eq!(now, line, "{bid}");
             } else {
-                assert_eq!(now.iter().map(|part| part.0).max(), Some(least[0].0), "{bid}");
+                // Then the entry price alone tells: what lost a part of itself has kept its own.
+                let nearest = if bid == "2460" { dec!(2451) } else { line[0].0 };
+                assert_eq!(now.iter().map(|part| part.0).max(), Some(nearest), "{bid}");
             }
         }
     }

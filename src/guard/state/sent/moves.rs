@@ -4,9 +4,10 @@ use super::cause::{Cause, Source};
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
+use crate::base::amount::percent_of;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::entry_leg::StopAt;
-use crate::guard::state::held_now::{Moved, Told};
+use crate::guard::state::held_now::{ENTRY_ROUNDED_PCT, Moved, Told};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
@@ -55,9 +56,21 @@ impl SentOrders {
         let whole = sent.clone().filter(|order| order.phase.is_open());
         let known: BTreeSet<u64> = whole.filter_map(|order| order.oid).collect();
         let resting = resting.filter(|order| !known.contains(&order.oid));
-        let resting = resting.filter_map(|order| Some(LinePart { px: StopAt::of(order)?.px, size: order.size }));
-        let sent = sent.filter_map(|order| Some(LinePart { px: order.stop?.px, size: order.unmoved().abs() }));
-        JudgedStops::any(side, sent.chain(resting), change.abs())
+        let resting =
+            resting.filter_map(|order| Some((order.px, LinePart { px: StopAt::of(order)?.px, size: order.size })));
+        let sent = sent.filter_map(|order| {
+            let part = LinePart { px: order.stop?.px, size: order.unmoved().abs() };
+            Some((order.told_px().unwrap_or(order.px), part))
+        });
+        let all: Vec<(Decimal, LinePart)> = sent.chain(resting).collect();
+        // What closed the rest told nobody by how much: one that is as large as what is held, at its entry price, is what is held.
+        let is_held = |entry: &&(Decimal, LinePart)| is_held(view, asset, entry.1.size, entry.0);
+        let held: Vec<LinePart> = all.iter().filter(is_held).map(|(_, part)| *part).collect();
+        if held.is_empty() {
+            JudgedStops::any(side, all.into_iter().map(|(_, part)| part), change.abs())
+        } else {
+            JudgedStops::any(side, held, view.position(asset).abs())
+        }
     }
 
     /// What such a move is put down to, where that comes to just its size.
@@ -299,6 +312,13 @@ impl SentOrders {
 pub(super) fn has_come_to(view: &View, asset: u32, (px, is_low): (Decimal, bool)) -> bool {
     let mut prices = [view.price(asset), view.mark(asset)].into_iter().flatten();
     prices.any(|price| if is_low { price <= px } else { price >= px })
+}
+
+/// Whether a position is of this size, and was opened at this price as far as the venue rounds that.
+fn is_held(view: &View, asset: u32, size: Decimal, px: Decimal) -> bool {
+    let position = view.account.as_ref().and_then(|account| account.positions.get(&asset));
+    let rounded = |entry_px: Decimal| px.saturating_sub(entry_px).abs() <= percent_of(entry_px, ENTRY_ROUNDED_PCT);
+    position.is_some_and(|position| position.szi.abs() == size && position.entry_px.is_some_and(rounded))
 }
 
 /// What was held before a move that is read already.
