@@ -28,7 +28,7 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
 
 /// Whether the feed's account has shown what is known of positions since then: what is left is closed by that too, where reads fail.
 pub(crate) fn is_told_since(guard: &Guard, since_ms: u64) -> bool {
-    guard.view.account.as_ref().is_some_and(|account| account.agreed_ms >= since_ms)
+    guard.feed.agreed_ms >= since_ms
 }
 
 /// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.

@@ -146,6 +146,13 @@ impl FillsTold {
         }
     }
 
+    /// Takes note that the feed's account alone shows that the one position, signed, has become the other by this time of the venue's.
+    pub(crate) fn note_shown(&mut self, asset: u32, (from, held): (Decimal, Decimal), time_ms: u64) {
+        let is_turned = !from.is_zero() && PositionSide::of(held) != PositionSide::of(from);
+        let anew_ms = is_turned.then_some(time_ms);
+        self.runs.insert(asset, Run { from, held, newest_ms: time_ms, opened: BTreeMap::new(), anew_ms });
+    }
+
     /// Whether what is held was opened since the account was read, and something else was held then.
     pub(crate) fn is_anew(&self, asset: u32) -> bool {
         self.runs.get(&asset).is_some_and(|run| run.anew_ms.is_some() && !run.held.is_zero())

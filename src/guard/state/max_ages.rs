@@ -35,9 +35,10 @@ impl Guard {
         })
     }
 
-    /// Whether something is not gone by before a read shows it: a fill or a price far from the known one, or a loss at a limit.
+    /// Whether something is not gone by before a read shows it: a fill or a price far from the known one, a position that no fill has
+    /// told of, or a loss at a limit.
     pub(in crate::guard) fn waits_for_account(&self) -> bool {
-        !self.feed.doubted.is_empty() || self.risk.is_in_doubt()
+        !self.feed.doubted.is_empty() || self.feed.has_shown_alone() || self.risk.is_in_doubt()
     }
 
     /// An account older than this is stale.

@@ -173,3 +173,19 @@ fn what_was_opened_anew_is_not_closed_for_the_line_of_before_while_the_account_i
     assert!(held(&stand, "ETH").is_some_and(|szi| is_same(&szi, "0.3")));
     assert!(closes(&stand).is_empty(), "{:?}", closes(&stand));
 }
+
+/// Its fill is lost on either feed that tells it, and no read is answered: the feed's account alone shows it.
+#[test]
+fn what_the_feeds_account_alone_shows_is_covered_and_killed() {
+    let stand = listening();
+    audited(&stand);
+    hide_account(&stand);
+    for on in ["userFills", "userEvents"] {
+        trouble(&stand, json!({"kind": "lose", "on": on, "times": 1}));
+    }
+    hold(&stand, "ETH", "0.4");
+    let stop = covered(&stand, "ETH", "0.4");
+    assert!(is_same(stop["triggerPx"].as_str().unwrap(), "2450"), "2% under 2500: {stop}");
+    assert!(closes(&stand).is_empty());
+    a_kill_closes(&stand, "ETH");
+}

@@ -150,6 +150,12 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     is_any
 }
 
+/// Whether the feed's account has shown what a fill of this time did, which was lost or comes late.
+fn is_shown_alone(guard: &Guard, asset: u32, time_ms: u64) -> bool {
+    let is_taken = guard.feed.shown_alone.get(&asset).is_some_and(|alone| alone.is_taken);
+    is_taken && guard.feed.chains.get(&asset).is_some_and(|(_, shown_ms)| time_ms <= *shown_ms)
+}
+
 /// One that was told before this and follows on it, with the position after it.
 fn following(guard: &mut Guard, asset: u32) -> Option<(Fill, Decimal)> {
     let held = guard.position_told(asset);
@@ -163,6 +169,9 @@ fn following(guard: &mut Guard, asset: u32) -> Option<(Fill, Decimal)> {
 fn follow(step: &mut Step<'_>, asset: u32, fill: &Fill, after: Decimal) -> bool {
     let held = step.guard.position_told(asset);
     step.guard.view.note_oid(fill.oid);
+    if is_shown_alone(step.guard, asset, fill.time) {
+        return false;
+    }
     if fill.start_position != held {
         on_missed(step, fill, (asset, held));
         return false;
@@ -263,6 +272,7 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
     feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
     feed.unread_ms = (feed.filled_ms >= account.begun_ms).then_some(account.begun_ms);
     feed.told.forget_before(account.venue_ms);
+    feed.shown_alone.retain(|asset, alone| alone.is_taken && feed.chains.contains_key(asset));
     if !account.by_fill.is_empty() {
         // It is older than the fill.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

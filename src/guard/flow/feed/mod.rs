@@ -8,6 +8,7 @@ mod fills;
 mod orders;
 mod pace;
 mod prices;
+mod shown;
 mod states;
 
 use crate::guard::effects::{Command, Read};

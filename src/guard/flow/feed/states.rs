@@ -5,6 +5,7 @@ use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::feed::distrust::differ;
 use crate::guard::flow::feed::fills;
+use crate::guard::flow::feed::shown::{READ_WITHIN_MS, take_for_told};
 use crate::guard::flow::risk::witness;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -14,9 +15,6 @@ use std::collections::BTreeMap;
 
 /// Where the equity is off by more than this, more than prices have moved.
 const CASH_PCT: Decimal = dec!(1);
-
-/// An account that was to be read for a fill is read by then.
-const READ_WITHIN_MS: u64 = 3_000;
 
 /// Takes in the account as it was at a time of the venue's.
 pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
@@ -34,18 +32,25 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     if step.guard.risk.mode == Some(AccountMode::Standard) {
         witness::hear_told(step, state);
     }
-    if is_as_told(step.guard, state) {
+    let shown = sizes(step.guard, state).collect();
+    let mut is_told = is_as_told(step.guard, state);
+    if !is_told && take_for_told(step.guard, &shown, state.time, step.now_ms) {
+        is_told = is_as_told(step.guard, state);
+    }
+    if is_told {
         step.guard.feed.account_differs_ms = None;
-        let shown = sizes(step.guard, state).collect();
         let unread_ms = step.guard.feed.unread_ms;
         if unread_ms.is_some_and(|unread_ms| step.now_ms.saturating_sub(unread_ms) > READ_WITHIN_MS) {
             fills::take_in_unread(step, &shown);
         }
         step.guard.view.show_fills(&shown, as_of_ms);
-        // What waits for a read is not known by the feed's word, however often that is told.
-        if is_as_known(step.guard, state) && !step.guard.waits_for_account() {
-            let account = step.guard.view.account.as_mut();
-            account.into_iter().for_each(|account| account.agreed_ms = account.agreed_ms.max(as_of_ms));
+        if is_as_known(step.guard, state) {
+            step.guard.feed.agreed_ms = step.guard.feed.agreed_ms.max(as_of_ms);
+            // What waits for a read is not known by the feed's word, however often that is told.
+            if !step.guard.waits_for_account() {
+                let account = step.guard.view.account.as_mut();
+                account.into_iter().for_each(|account| account.agreed_ms = account.agreed_ms.max(as_of_ms));
+            }
         }
         let marks = marks(step.guard, state);
         fills::take_in_doubted(step, state.time, &marks);

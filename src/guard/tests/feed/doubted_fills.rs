@@ -4,7 +4,7 @@ use super::*;
 use crate::guard::effects::SendAction;
 
 /// The account with this much of ETH, valued at this mark.
-fn shown(desk: &mut Desk, szi: &str, mark: Decimal) -> Effects {
+pub(super) fn shown(desk: &mut Desk, szi: &str, mark: Decimal) -> Effects {
     let value = (szi.parse::<Decimal>().unwrap().abs() * mark).to_string();
     let time = desk.now;
     let state = json!({"marginSummary": {"accountValue": "5000"}, "crossMaintenanceMarginUsed": "0", "time": time,
@@ -28,7 +28,22 @@ fn triggers(effects: &Effects) -> Vec<Value> {
     protect.map(|event| event["actions"][0]["orders"][0]["t"]["trigger"]["triggerPx"].clone()).collect()
 }
 
-fn problems(desk: &Desk) -> Vec<String> {
+/// A guard that was told of 2 ETH bought, and has read them and its own stop.
+pub(super) fn holding() -> Desk {
+    let mut desk = desk();
+    let first = fill(&desk, 1, "0", "2");
+    let covered = fills(&mut desk, vec![first]);
+    let send = sends(&covered)[0];
+    desk.answer(send.intent, send.index, statuses(json!([{"resting": {"oid": 9}}])));
+    let mut own = open_stop("ETH", "A", "1960", "2", 9);
+    own.cloid = Some(json_of(&send.action)["orders"][0]["c"].as_str().unwrap().parse().unwrap());
+    desk.now += 500;
+    desk.hold("ETH", dec!(2));
+    desk.show(vec![own]);
+    desk
+}
+
+pub(super) fn problems(desk: &Desk) -> Vec<String> {
     desk.guard.health(desk.now).problems.iter().map(ToString::to_string).collect()
 }
 
@@ -200,16 +215,7 @@ fn what_was_opened_anew_has_a_line_of_its_own_without_a_read() {
         (&[("2", "0"), ("0", "0.5")], dec!(0.5)),
         (&[("2", "0"), ("0", "3")], dec!(3)),
     ] {
-        let mut desk = desk();
-        let first = fill(&desk, 1, "0", "2");
-        let covered = fills(&mut desk, vec![first]);
-        let send = sends(&covered)[0];
-        desk.answer(send.intent, send.index, statuses(json!([{"resting": {"oid": 9}}])));
-        let mut own = open_stop("ETH", "A", "1960", "2", 9);
-        own.cloid = Some(json_of(&send.action)["orders"][0]["c"].as_str().unwrap().parse().unwrap());
-        desk.now += 500;
-        desk.hold("ETH", dec!(2));
-        desk.show(vec![own]);
+        let mut desk = holding();
         // The stop has fired, and the price is beyond it.
         desk.mids.insert("ETH".to_owned(), dec!(1950));
         desk.now += 500;

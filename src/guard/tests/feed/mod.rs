@@ -6,6 +6,7 @@ mod fills;
 mod measured;
 mod prices;
 mod replayed;
+mod shown_alone;
 mod told_flows;
 mod told_out_of_turn;
 
