@@ -50,8 +50,13 @@ fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
     let is_to_trade = args.trading;
     let is_named = args.listen.is_some() || args.url.is_some();
     if let Some(other) = kill_disk::of_config(home).filter(|_| !is_named && !is_home_named) {
-        let (told, doubt) = of_which(home, &other, |dir| format!("svc-guard --home {} health", word(dir)));
+        let trading = if is_to_trade { " --trading" } else { "" };
+        let (told, doubt) = of_which(home, &other, |dir| format!("svc-guard --home {} health{trading}", word(dir)));
         return Err(format!("{told}; {}", unsure(&doubt)));
+    }
+    // The default home's guard may be in health beside a config that nobody can read.
+    if home.named_config().is_some() && !is_named && !is_home_named {
+        configured(home).map_err(|refusal| refusal.to_string())?;
     }
     let base = &base_url(args, home)?;
     let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
@@ -173,6 +178,12 @@ fn is_life_at(left: &Left) -> bool {
 /// The guard at the usual address, where it is this home's: a folder that was moved or removed beside it says so nowhere else.
 fn without_config(home: &Home, why: &str) -> Result<String, String> {
     let usual = local_url(USUAL);
+    let told = || running_here::told(home).unwrap_or_else(|| why.to_owned());
+    if running_here::is_running(home) {
+        return kill_file_at(&usual)
+            .filter(|file| is_same(file, home.kill_file().path()))
+            .map_or_else(|| Err(told()), |_| Ok(usual));
+    }
     let Some(file) = kill_file_at(&usual) else { return Err(why.to_owned()) };
     if is_same(&file, home.kill_file().path()) { Ok(usual) } else { Err(of_another(&usual, &file, home)) }
 }

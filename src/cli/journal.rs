@@ -26,7 +26,7 @@ pub(super) struct ChangeArgs {
     #[arg(long, value_parser = values::mode())]
     mode: Mode,
     /// Why; it is written into the journal
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = values::reason)]
     note: String,
 }
 

@@ -11,7 +11,7 @@ use super::kill_ways::{Runs, Ways};
 use super::output::{report, say};
 use super::refusal::Refusal;
 use super::start_again::silent;
-use super::{kill_disk, kill_elsewhere, waiting};
+use super::{kill_disk, kill_elsewhere, values, waiting};
 use crate::base::moment::iso;
 use crate::base::shell::{place, word};
 use crate::base::text::short;
@@ -22,7 +22,7 @@ use crate::record::status::Status;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Why: one line, at most 200 characters (the rest is cut)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = values::reason)]
     reason: String,
     /// Wait until the guard says that no position, no order and no TWAP order is left, for so long at most
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = seconds)]
@@ -52,7 +52,8 @@ const MOST_ALERTS: usize = 3;
 pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), Refusal> {
     let kill = home.kill_file();
     if let Some(other) = kill_disk::of_config(home).filter(|_| !is_home_named) {
-        let command = |dir: &Path| kill_elsewhere::command(dir, &args.reason);
+        let wait = args.wait.map_or_else(String::new, |seconds| format!(" --wait {seconds}"));
+        let command = |dir: &Path| format!("{}{wait}", kill_elsewhere::command(dir, &args.reason));
         let (told, doubt) = kill_elsewhere::of_which(home, &other, command);
         return Err(Refusal::KillOfWhich(told, doubt));
     }

@@ -20,27 +20,36 @@ fn kill_file(dir: &Path) -> KillFile {
     KillFile::new(dir.join("kill"))
 }
 
-/// The folder of the config that was named, if one was.
-fn config_folder(home: &Home) -> Option<PathBuf> {
-    std::path::absolute(home.named_config()?).ok()?.parent().map(Path::to_owned)
+/// The folders whose config was named, if one was: the one that it stands in, the one that a link leads to, and a folder itself.
+fn config_folders(home: &Home) -> Vec<PathBuf> {
+    let Some(named) = home.named_config().and_then(|named| std::path::absolute(named).ok()) else { return Vec::new() };
+    let real = named.canonicalize().ok();
+    let itself = real.clone().filter(|real| real.is_dir());
+    let folders = [named.parent(), real.as_deref().and_then(Path::parent), itself.as_deref()];
+    folders.into_iter().flatten().map(Path::to_owned).collect()
 }
 
-/// The home that the config which was named lies in, where that is another one than this, with a guard of its own.
+/// The home that the config which was named lies in, where that is another one than this: a guard runs on it, or has.
 pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
-    let dir = config_folder(home)?;
-    let (own, other) = (home.kill_file(), kill_file(&dir));
-    let is_another = !is_same(own.path(), other.path()) && KillWatch::is_watched(&other) == Some(true);
-    // The guard of a home that was moved watches its old place as well.
-    let watcher = KillWatch::holder(&other);
-    (is_another && (watcher.is_none() || watcher != KillWatch::holder(&own))).then_some(dir)
+    let own = home.kill_file();
+    let is_home = |dir: &Path| KillWatch::is_watched(&kill_file(dir)) == Some(true) || dir.join("journals").is_dir();
+    let is_another = |dir: &PathBuf| {
+        let other = kill_file(dir);
+        // The guard of a home that was moved watches its old place as well.
+        let watcher = KillWatch::holder(&other);
+        let is_watched_too = watcher.is_some() && watcher == KillWatch::holder(&own);
+        !is_same(own.path(), other.path()) && is_home(dir) && !is_watched_too
+    };
+    config_folders(home).into_iter().find(is_another)
 }
 
 /// Who named no home, but such a config, may mean either home: what was typed, and why that is not certain, with a command for each.
 pub(super) fn of_which(home: &Home, other: &Path, command: impl Fn(&Path) -> String) -> (String, String) {
     let told =
-        format!("--config {} lies in the home of a guard that runs, and no home is named", place(&home.config_file()));
+        format!("--config {} lies in the home {}, and no home is named", place(&home.config_file()), place(other));
     let (one, own) = (command(other), command(home.dir()));
-    (told, format!("`{one}` is for that one, and `{own}` for the default home"))
+    let or_own = if home.dir().is_dir() { format!(", and `{own}` for the default home") } else { String::new() };
+    (told, format!("`{one}` is for that one{or_own}"))
 }
 
 /// Homes of running guards that a person may have meant: of the one that answers where this home's would, the one that the config
@@ -53,8 +62,10 @@ pub(super) fn running(home: &Home, answering: Option<PathBuf>) -> Vec<Other> {
     let personal = system_home();
     let inside = |parent: &Path| folders(parent, personal.as_deref());
     let near = [Some(home.dir()), own.as_deref()].into_iter().flatten().filter_map(Path::parent).flat_map(inside);
-    let likely = config_folder(home).into_iter().chain([PathBuf::from(SERVICE_HOME)]);
-    let likely = likely.chain(inside(&guards)).chain(own.clone()).chain(near);
+    // A folder above the home that is meant, or below it, is named as easily.
+    let around = home.dir().parent().map(Path::to_owned).into_iter().chain(inside(home.dir()));
+    let likely = config_folders(home).into_iter().chain([PathBuf::from(SERVICE_HOME)]);
+    let likely = likely.chain(inside(&guards)).chain(own.clone()).chain(around).chain(near);
     let watched = likely.filter(|dir| KillWatch::is_watched(&kill_file(dir)) == Some(true));
     // The guard of a home that was moved watches its old place as well: that is no other one.
     let watcher = KillWatch::holder(&home.kill_file());

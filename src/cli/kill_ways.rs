@@ -39,17 +39,17 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
     if let Some(alone) = &ways.alone {
         return format!(
             "there is no folder {}, and the guard that started there answers at {alone}. It looks for the file at that path too: \
-             `mkdir -p {folder} && svc-guard --home {folder} kill --reason TEXT` kills it. {}",
+             `mkdir -p {folder} && {}` kills it. {}",
             place(home),
+            command(home, reason(runs)),
             by_client(Some(alone))
         );
     }
     match error.kind() {
-        io::ErrorKind::NotADirectory if home.is_file() => format!(
-            "{} is a file, and a home is the folder that its files are in: `svc-guard --home {} kill --reason TEXT` kills the \
-             guard of that one. {}",
+        io::ErrorKind::NotADirectory | io::ErrorKind::NotFound if is_of_home(home) => format!(
+            "{} is the place of a file, and a home is the folder that its files are in: `{}` kills the guard of that one. {}",
             place(home),
-            word(home.parent().unwrap_or(Path::new("/"))),
+            command(home.parent().unwrap_or(Path::new("/")), reason(runs)),
             running(runs)
         ),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
@@ -63,7 +63,8 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
         kind => match (disk_fault(error, file), owner(home).filter(|_| kind == io::ErrorKind::PermissionDenied)) {
             (Some(fault), _) => format!("{fault}. {}", by_client(url)),
             (None, Some(user)) => format!(
-                "it is the home of {user}: `sudo -u {user} svc-guard --home {folder} kill --reason TEXT` pulls it. {}",
+                "it is the home of {user}: `sudo -u {user} {}` pulls it. {}",
+                command(home, reason(runs)),
                 by_client(url)
             ),
             (None, None) => {
@@ -74,6 +75,11 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
             }
         },
     }
+}
+
+/// Whether what was named as a home is a file of one, or the place of its kill file: a folder that is made there pulls that one's switch.
+fn is_of_home(named: &Path) -> bool {
+    named.is_file() || named.file_name().is_some_and(|name| name == "kill")
 }
 
 /// The owner of the folder, or of the nearest one above it that can be looked at, where that is another user.
@@ -152,6 +158,11 @@ mod tests {
         );
         let anew = "`mkdir -p '/my home' && svc-guard --home '/my home' kill --reason TEXT` reaches one that still looks there";
         assert!(said.contains(anew) && said.contains("the venue's own page"), "{said}");
+        // A folder in the place of a kill file is one.
+        let runs = Runs { homes: Vec::new(), reason: "wrong size".to_owned() };
+        let ways = Ways { runs, ..Ways::default() };
+        let said = Refusal::NotPulled("/h/kill/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
+        assert!(said.contains("`svc-guard --home /h kill --reason 'wrong size'`") && !said.contains("mkdir"), "{said}");
         let runs = Runs { homes: vec!["/other".into()], reason: "wrong size".to_owned() };
         let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Uid;
 
 use super::configured::{configured, left};
+use super::kill_elsewhere::command;
 use super::refusal::Refusal;
 use crate::base::kill_watch::KillWatch;
 use crate::base::lock_holder::service_of;
@@ -31,6 +32,14 @@ pub(super) fn told(home: &Home) -> Option<String> {
              start by others closes what it holds",
             place(&home.config_file())
         ),
+        None if !home.config_file().exists() => {
+            let kill = command(home.dir(), "TEXT");
+            return Some(format!(
+                "a guard runs on {} already, whose home was moved or removed since: move it back; where it was removed, do not end it, for \
+                 no start closes what that one holds: `{kill}` has it close everything",
+                place(home.dir())
+            ));
+        }
         None => "whose home or journal was moved since: move that back".to_owned(),
     };
     Some(format!(
@@ -107,6 +116,10 @@ mod tests {
         let mark = fs::File::create(folder.path().join("kill.watched")).unwrap();
         assert_eq!(told(&home), None, "nobody holds it");
         let held = Flock::lock(mark, FlockArg::LockExclusive).unwrap();
+        // Where the home is gone no start closes what that one holds.
+        let way = told(&home).unwrap();
+        assert!(way.contains("kill --reason TEXT`") && !way.contains("`kill "), "{way}");
+        fs::write(home.config_file(), "").unwrap();
         assert!(told(&home).unwrap().contains(&format!("`kill {}`", std::process::id())));
         drop(held);
         assert_eq!(told(&home), None);

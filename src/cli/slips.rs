@@ -159,9 +159,9 @@ pub(super) fn reason(words: &[String]) -> String {
     let mut reason: Vec<&str> = Vec::new();
     while let Some(next) = typed.next() {
         match next.as_str() {
-            "--wait" => _ = typed.next(),
+            "--wait" | "--url" | "--listen" => _ = typed.next(),
             flag if flag.starts_with("--reason=") => reason.extend(flag.split_once('=').map(|(_, text)| text)),
-            flag if flag.starts_with('-') => {}
+            flag if flag.starts_with("--") || ["-h", "-V"].contains(&flag) => {}
             text => reason.push(text),
         }
     }
@@ -171,6 +171,17 @@ pub(super) fn reason(words: &[String]) -> String {
     } else {
         word(&reason)
     }
+}
+
+/// The address that was typed for a kill, which goes by a home and takes none.
+pub(super) fn address_of_kill(words: &[String]) -> Option<String> {
+    let mut typed = words.iter();
+    let (flag, value) = typed.find_map(|word| {
+        let (flag, value) = word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
+        ["--url", "--listen"].contains(&flag).then_some((flag, value))
+    })?;
+    let value = value.or_else(|| typed.next().map(String::as_str))?;
+    Some(if flag == "--url" { value.to_owned() } else { format!("http://{value}") })
 }
 
 /// The command that was begun, with what belongs to it, for a home of this mode where that is known.
@@ -299,6 +310,22 @@ mod tests {
                 example.split(" < ").next().unwrap().replace("'first start'", "x").replace("'looked into it'", "x");
             assert!(read(&bare).is_ok(), "{example}");
         }
+    }
+
+    #[test]
+    fn an_address_is_no_part_of_a_reason() {
+        for (line, address) in [
+            ("kill --reason x --url http://127.0.0.1:1", Some("http://127.0.0.1:1")),
+            ("kill --url=http://127.0.0.1:1 --reason x", Some("http://127.0.0.1:1")),
+            ("kill --listen 127.0.0.1:1 --reason x --wait 5", Some("http://127.0.0.1:1")),
+            ("kill --reason x --wait 5", None),
+            ("kill x --url", None),
+        ] {
+            let words = typed(line);
+            assert_eq!(address_of_kill(&words).as_deref(), address, "{line}");
+            assert!(!line.contains("--reason") || reason(&words) == "x", "{line}");
+        }
+        assert_eq!(reason(&typed("kill --reason -5% --now")), "-5%");
     }
 
     #[test]

@@ -2,18 +2,20 @@
 //! question which one it is.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap::error::ErrorKind;
 
 use super::home_meant::{self, Meant};
+use super::kill_told::kill_file_at;
 use super::refusal::{Refusal, unsure};
 use super::renamed_commands::{self, Named};
 use super::{
     configured, environment, here, misplaced, nearly, notify, of_others, reached, running_here, slips, start, usage,
 };
 use crate::base::mode::Mode;
+use crate::base::shell::{place, word};
 use crate::base::text::{short, without_keys};
 use crate::home::{Home, local_url};
 
@@ -77,11 +79,28 @@ fn is_kill(program: &Command, error: &clap::Error, line: &[OsString]) -> bool {
 
 /// A refusal of a line that was to pull the switch says first that it is not pulled.
 fn of_kill(program: &Command, refusal: Refusal, error: &clap::Error, line: &[OsString]) -> Refusal {
-    if is_kill(program, error, line) {
-        let reason = slips::reason(&slips::words(line.iter().cloned()));
-        Refusal::KillNotRead(refusal.to_string(), reason)
-    } else {
-        refusal
+    if !is_kill(program, error, line) {
+        return refusal;
+    }
+    let words = slips::words(line.iter().cloned());
+    let reason = slips::reason(&words);
+    match slips::address_of_kill(&words) {
+        Some(url) => Refusal::KillOfWhich(refusal.to_string(), of_address(&url, &reason)),
+        None => Refusal::KillNotRead(refusal.to_string(), reason),
+    }
+}
+
+/// Why it is not certain which home a kill is for that names an address, with the command for the guard that answers there.
+fn of_address(url: &str, reason: &str) -> String {
+    let home = kill_file_at(url).and_then(|file| file.parent().map(Path::to_owned));
+    match home {
+        Some(home) => {
+            let (dir, home) = (place(&home), word(&home));
+            format!(
+                "what answers at {url} is the guard of {dir}, and `svc-guard --home {home} kill --reason {reason}` is for that one"
+            )
+        }
+        None => "a kill goes by the home of its guard, and no guard answers at that address".to_owned(),
     }
 }
 

@@ -19,3 +19,9 @@ pub(super) fn network() -> impl TypedValueParser<Value = Network> {
 pub(super) fn ip_share(text: &str) -> Result<IpShare, String> {
     IpShare::parse(text).map_err(|error| error.to_string())
 }
+
+/// Reads why something is done, in words. One that begins with a dash, such as -5%, is told from a flag whose value is missing.
+pub(super) fn reason(typed: &str) -> Result<String, String> {
+    let is_flag = typed.starts_with("--") || typed == "-h" || typed == "-V";
+    if is_flag { Err("must be words and no flag".to_owned()) } else { Ok(typed.to_owned()) }
+}

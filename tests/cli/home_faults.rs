@@ -122,7 +122,7 @@ fn a_file_as_the_home_of_a_kill_is_told_with_its_folder() {
     let place = Place::paper();
     let config = place.home().join("guard.toml");
     let output = ended(&mut bare(&["--home", config.to_str().unwrap(), "kill", "--reason", "x"]));
-    let said = format!("`svc-guard --home {} kill --reason TEXT` kills the guard of that one", place.home().display());
+    let said = format!("`svc-guard --home {} kill --reason x` kills the guard of that one", place.home().display());
     refused(&output, &said);
     assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
 }

@@ -270,7 +270,7 @@ fn a_kill_of_another_users_closed_home_names_that_user() {
     let place = open_place(Place::paper());
     fs::set_permissions(place.home(), fs::Permissions::from_mode(0o700)).unwrap();
     let output = as_somebody(&place, &["kill", "--reason", "x"]);
-    let way = format!("`sudo -u root svc-guard --home {} kill --reason TEXT` pulls it", place.home().display());
+    let way = format!("`sudo -u root svc-guard --home {} kill --reason x` pulls it", place.home().display());
     refused(&output, &way);
     assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
 }

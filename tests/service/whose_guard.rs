@@ -1,6 +1,7 @@
 //! Which guard is a home's: whoever kills or asks for its health is told of no other one, and of one that hangs too.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
@@ -8,7 +9,7 @@ use nix::sys::signal::Signal;
 use crate::stand::{Mode, Stand, command, finished, run_with, until};
 use crate::watched::{held, hold_covered, until_flat};
 
-fn said(home: &std::path::Path, args: &[&str]) -> (Option<i32>, String) {
+fn said(home: &Path, args: &[&str]) -> (Option<i32>, String) {
     let done = run_with(home, args, "");
     let text = [done.stdout, done.stderr].concat();
     (done.status.code(), String::from_utf8(text).unwrap())
@@ -146,6 +147,42 @@ fn a_config_of_another_home_leaves_no_doubt_whose_guard_is_killed() {
     assert!(!own.status()["killed"].is_null() && other.status()["killed"].is_null());
 }
 
+/// A link to it leads there as well, and the folder itself may be typed; and one whose guard is down is another one all the same.
+#[test]
+fn a_config_of_another_home_is_known_by_a_link_and_while_its_guard_is_down() {
+    let (own, mut other) = (Stand::up(Mode::Paper, ""), Stand::up(Mode::Testnet, ""));
+    let user = tempfile::tempdir().unwrap();
+    let (default, link) = (user.path().join(".svc-guard"), user.path().join("desk.toml"));
+    std::os::unix::fs::symlink(own.home(), &default).unwrap();
+    std::os::unix::fs::symlink(other.home().join("guard.toml"), &link).unwrap();
+    let told = |config: &Path, args: &[&str]| {
+        let mut typed = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
+        typed.arg("--config").arg(config).args(args).env("HOME", user.path()).env_remove("SVC_GUARD_HOME");
+        let done = typed.stdin(Stdio::null()).output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    let asks = |other: &Path| {
+        for config in [&link, other, &other.join("guard.toml")] {
+            let (code, said) = told(config, &["kill", "--reason", "-5%", "--wait", "7"]);
+            let kill = format!("`svc-guard --home {} kill --reason -5% --wait 7`", other.display());
+            assert!(code == Some(2) && said.contains("NOT pulled by this") && said.contains(&kill), "{said}");
+            let (code, said) = told(config, &["health", "--trading"]);
+            let health = format!("`svc-guard --home {} health --trading`", other.display());
+            assert!(code == Some(1) && said.contains("not certain") && said.contains(&health), "{said}");
+        }
+    };
+    asks(&other.home());
+    other.stop(Signal::SIGTERM);
+    asks(&other.home());
+    assert!(own.status()["killed"].is_null() && !other.home().join("kill").exists());
+    // What is typed is taken.
+    let (code, said) = said(&other.home(), &["kill", "--reason", "-5%"]);
+    assert!(code == Some(1) && said.contains("(-5%)"), "{said}");
+    // A config that is no home's leaves the default home, whose guard is not the one that is asked for where nobody can read it.
+    let (code, said) = told(&user.path().join("none.toml"), &["health"]);
+    assert!(code == Some(1) && said.contains("none.toml"), "{said}");
+}
+
 /// The guard of a home that was taken away looks at a folder that comes in its place now and then.
 #[test]
 fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_there() {
@@ -159,6 +196,15 @@ fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_th
     let (code, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
     assert!(code == Some(0) && !told.contains("no guard runs"), "{told}");
     assert!(told.contains("do not end it") && told.contains("the venue's own page"), "{told}");
+    // Nothing begins beside it, and nobody is told to end it.
+    let kill = format!("`svc-guard --home {} kill --reason TEXT`", stand.home().display());
+    let account = format!("0x{}", "11".repeat(20));
+    let init = ["init", "--non-interactive", "--rules", "@/dev/null", "--account", &account];
+    for args in [&init[..], &["health"]] {
+        let (code, told) = said(&stand.home(), args);
+        assert!(code != Some(0) && told.contains("a guard runs on") && !told.contains("`kill "), "{args:?}: {told}");
+        assert!(told.contains(&kill), "{args:?}: {told}");
+    }
     until_flat(&stand);
 }
 
