@@ -81,7 +81,7 @@ fn a_kill_at_a_path_that_is_gone_names_the_way_to_the_guard_that_runs() {
     };
     let (code, told) = asked(&["kill", "--reason", "enough"]);
     let home_word = home.display().to_string();
-    let way = format!("`mkdir -p {home_word} && svc-guard --home {home_word} kill --reason TEXT` kills it");
+    let way = format!("`mkdir -p {home_word} && svc-guard --home {home_word} kill --reason enough` kills it");
     assert!(code == Some(2) && told.contains(&way) && told.contains("POST /guard/kill"), "{told}");
     assert!(!told.contains(" init"), "{told}");
     let (code, told) = asked(&["health"]);
