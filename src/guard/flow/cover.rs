@@ -78,7 +78,7 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     let liquidation_px = position_liquidation(guard, asset);
     let first_stop = first_stop(guard, asset, line);
     // A stop that closed a part of it may still be among the orders of an older read.
-    let is_settled = are_orders_later(guard, asset);
+    let is_settled = are_orders_later(guard, asset) && !guard.feed.by_account.contains(&asset);
     // A line never moves back: what was covered before moves it by no trigger that one read alone shows.
     let stops = match (is_settled, line.uncovered() > Decimal::ZERO) {
         (true, true) => live_for(guard, asset, line.side),

@@ -75,6 +75,8 @@ pub(crate) fn run(step: &mut Step<'_>) {
             None => step.guard.watch.settle(asset),
             Some(Need::Patience) => {}
             Some(Need::Less(_) | Need::Smaller(..)) if guard_actions::is_acting_on(step.guard, asset) => {}
+            // Its stops stay for what was read.
+            Some(Need::Less(_) | Need::Smaller(..)) if step.guard.feed.by_account.contains(&asset) => {}
             Some(Need::Less(_) | Need::Smaller(..))
                 if step.guard.watch.retry(asset).is_some_and(|retry| step.now_ms < retry.not_before_ms) => {}
             Some(Need::Less(oid)) if !step.guard.watch.own_cancels.is_due(oid, step.now_ms) => {}
@@ -106,9 +108,10 @@ pub(crate) fn run(step: &mut Step<'_>) {
     }
 }
 
-/// Whether fills alone tell what is held: what a push alone has told closes nothing, and has a stop where one can stand.
+/// Whether fills alone tell what is held, or the feed's account shows something else than is known: what a push alone has told closes
+/// nothing, and has a stop where one can stand.
 fn is_unread(guard: &Guard, asset: u32) -> bool {
-    guard.view.is_by_fill(asset) || guard.feed.told.is_anew(asset)
+    guard.view.is_by_fill(asset) || guard.feed.told.is_anew(asset) || guard.feed.is_shown_alone(asset)
 }
 
 /// Markets in which a stop of the guard's rests.

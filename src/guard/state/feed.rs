@@ -42,17 +42,6 @@ pub(crate) struct DoubtedFill {
     pub(crate) held: Decimal,
 }
 
-/// A position that the feed's account shows and no fill has told of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ShownAlone {
-    /// Signed.
-    pub(crate) size: Decimal,
-    /// Since when.
-    pub(crate) since_ms: u64,
-    /// No read came, and it counts as told.
-    pub(crate) is_taken: bool,
-}
-
 /// A socket that waits for reads.
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -102,8 +91,10 @@ pub(crate) struct FeedState {
     pub(crate) unlisted: BTreeMap<String, Decimal>,
     /// Positions that a read showed changed and no fill has told of yet, since when.
     pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
-    /// What its account alone has told, by market, until a read shows it.
-    pub(crate) shown_alone: BTreeMap<u32, ShownAlone>,
+    /// What its account alone shows of positions, signed, since when.
+    pub(crate) shown_alone: BTreeMap<u32, (Decimal, u64)>,
+    /// Markets in which something counts as told by that, until a read shows it.
+    pub(crate) by_account: BTreeSet<u32>,
     /// The machine's time that the newest account holds for which shows just what is taken for held.
     pub(crate) agreed_ms: u64,
     /// Prices that a read has to confirm, by market.
@@ -152,9 +143,14 @@ impl FeedState {
         self.nonsense.as_ref().is_none_or(|(_, at_ms)| now_ms.saturating_sub(*at_ms) >= DISTRUST_MS)
     }
 
+    /// Whether its account alone shows something of a market, whether that counts as told or not yet.
+    pub(crate) fn is_shown_alone(&self, asset: u32) -> bool {
+        self.shown_alone.contains_key(&asset) || self.by_account.contains(&asset)
+    }
+
     /// Whether anything counts as told by its account alone.
     pub(crate) fn has_shown_alone(&self) -> bool {
-        self.shown_alone.values().any(|alone| alone.is_taken)
+        !self.by_account.is_empty()
     }
 
     pub(crate) fn tells_account(&self) -> bool {
@@ -183,7 +179,7 @@ impl FeedState {
     pub(crate) fn distrust(&mut self, reason: &'static str) -> FeedCommand {
         self.proved.clear();
         self.doubted.clear();
-        self.shown_alone.retain(|_, alone| alone.is_taken);
+        self.shown_alone.clear();
         (self.account_differs_ms, self.orders_differ) = (None, None);
         FeedCommand::Distrust(reason)
     }

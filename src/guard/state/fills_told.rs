@@ -149,7 +149,8 @@ impl FillsTold {
     /// Takes note that the feed's account alone shows that the one position, signed, has become the other by this time of the venue's.
     pub(crate) fn note_shown(&mut self, asset: u32, (from, held): (Decimal, Decimal), time_ms: u64) {
         let is_turned = !from.is_zero() && PositionSide::of(held) != PositionSide::of(from);
-        let anew_ms = is_turned.then_some(time_ms);
+        let before_ms = self.runs.get(&asset).filter(|run| run.held == from).and_then(|run| run.anew_ms);
+        let anew_ms = if is_turned { Some(time_ms) } else { before_ms };
         self.runs.insert(asset, Run { from, held, newest_ms: time_ms, opened: BTreeMap::new(), anew_ms });
     }
 

@@ -5,6 +5,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover;
 use crate::guard::flow::feed::distrust::{differ, distrust};
 use crate::guard::flow::feed::doubt::{self, doubt, is_far, is_off};
+use crate::guard::flow::feed::shown::is_within;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::feed::DoubtedFill;
@@ -80,7 +81,10 @@ pub(super) fn take_in_unread(step: &mut Step<'_>, shown: &BTreeMap<u32, Decimal>
         let is_anew = step.guard.feed.told.is_anew(asset) && !step.guard.view.is_another(asset, size);
         let is_new = is_anew || is_same_side && size.abs() > held.abs();
         let is_in_doubt = step.guard.feed.doubted.get(&asset).is_some_and(|doubted| doubted.fill.is_some());
-        let is_shown = shown.get(&asset) == Some(&size) && !is_in_doubt;
+        // Of what the account alone has told more may be shown by now.
+        let is_by_account = step.guard.feed.by_account.contains(&asset);
+        let is_within = |shown: Decimal| is_by_account && is_within(size, shown);
+        let is_shown = shown.get(&asset).is_some_and(|shown| *shown == size || is_within(*shown)) && !is_in_doubt;
         let Some(px) = step.guard.view.price(asset).filter(|_| is_new && is_shown) else { continue };
         let (now, newest) = (step.guard.moment(step.now_ms), step.guard.feed.told.newest_of(asset));
         if is_anew {
@@ -152,8 +156,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
 
 /// Whether the feed's account has shown what a fill of this time did, which was lost or comes late.
 fn is_shown_alone(guard: &Guard, asset: u32, time_ms: u64) -> bool {
-    let is_taken = guard.feed.shown_alone.get(&asset).is_some_and(|alone| alone.is_taken);
-    is_taken && guard.feed.chains.get(&asset).is_some_and(|(_, shown_ms)| time_ms <= *shown_ms)
+    let is_by_account = guard.feed.by_account.contains(&asset);
+    is_by_account && guard.feed.chains.get(&asset).is_some_and(|(_, shown_ms)| time_ms <= *shown_ms)
 }
 
 /// One that was told before this and follows on it, with the position after it.
@@ -272,7 +276,8 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
     feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
     feed.unread_ms = (feed.filled_ms >= account.begun_ms).then_some(account.begun_ms);
     feed.told.forget_before(account.venue_ms);
-    feed.shown_alone.retain(|asset, alone| alone.is_taken && feed.chains.contains_key(asset));
+    feed.shown_alone.clear();
+    feed.by_account.retain(|asset| feed.chains.contains_key(asset));
     if !account.by_fill.is_empty() {
         // It is older than the fill.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

@@ -33,17 +33,15 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
         witness::hear_told(step, state);
     }
     let shown = sizes(step.guard, state).collect();
-    let mut is_told = is_as_told(step.guard, state);
-    if !is_told && take_for_told(step.guard, &shown, state.time, step.now_ms) {
-        is_told = is_as_told(step.guard, state);
+    take_for_told(step.guard, &shown, state.time, step.now_ms);
+    let unread_ms = step.guard.feed.unread_ms;
+    // Each market for itself: another one may never be as it is known.
+    if unread_ms.is_some_and(|unread_ms| step.now_ms.saturating_sub(unread_ms) > READ_WITHIN_MS) {
+        fills::take_in_unread(step, &shown);
     }
-    if is_told {
+    step.guard.view.show_fills(&shown, as_of_ms);
+    if is_as_told(step.guard, state) {
         step.guard.feed.account_differs_ms = None;
-        let unread_ms = step.guard.feed.unread_ms;
-        if unread_ms.is_some_and(|unread_ms| step.now_ms.saturating_sub(unread_ms) > READ_WITHIN_MS) {
-            fills::take_in_unread(step, &shown);
-        }
-        step.guard.view.show_fills(&shown, as_of_ms);
         if is_as_known(step.guard, state) {
             step.guard.feed.agreed_ms = step.guard.feed.agreed_ms.max(as_of_ms);
             // What waits for a read is not known by the feed's word, however often that is told.

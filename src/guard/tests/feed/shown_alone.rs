@@ -37,20 +37,56 @@ fn it_is_covered_where_no_read_comes() {
 }
 
 #[test]
-fn it_waits_for_what_is_shown_all_the_time_and_for_a_read() {
-    // Another size each time.
+fn a_read_that_does_not_show_it_is_believed() {
     let mut desk = desk();
-    for _ in 0..10 {
-        assert!(showing(&mut desk, "0.4", 500).1.is_empty());
-        assert!(showing(&mut desk, "0.3", 500).1.is_empty());
-    }
-    assert_eq!(desk.guard.view.position(ETH), dec!(0));
-    // A read that does not show it is believed, and one that does covers it at once.
-    let mut desk = self::desk();
     showing(&mut desk, "0.4", 3_000);
     desk.read_account(desk.now);
     assert!(showing(&mut desk, "0.4", 500).1.is_empty());
     assert_eq!(desk.guard.view.position(ETH), dec!(0));
+}
+
+/// So much as was shown all the time; and it is known by a read only, also once it is shown again.
+#[test]
+fn of_what_goes_to_and_fro_the_least_is_held() {
+    let mut desk = desk();
+    let mut sent = Vec::new();
+    for _ in 0..10 {
+        sent.extend(showing(&mut desk, "0.4", 500).1);
+        sent.extend(showing(&mut desk, "0.3", 500).1);
+    }
+    assert_eq!(desk.guard.view.position(ETH), dec!(0.3));
+    assert!(is_stop(&sent[0], "0.3"), "{sent:?}");
+    showing(&mut desk, "0.3", 5_000);
+    assert!(problems(&desk).iter().any(|text| text.starts_with("the account: last read over ")));
+    // One side and then the other is nothing for any time.
+    let mut desk = self::desk();
+    for _ in 0..10 {
+        assert!(showing(&mut desk, "0.4", 500).1.is_empty());
+        assert!(showing(&mut desk, "-0.4", 500).1.is_empty());
+    }
+    assert_eq!(desk.guard.view.position(ETH), dec!(0));
+}
+
+/// Another market's position is never as it was.
+#[test]
+fn what_changes_elsewhere_puts_it_off_for_nobody() {
+    let mut desk = desk();
+    let mut held = Vec::new();
+    for number in 0..10 {
+        desk.now += 500;
+        let time = desk.now;
+        let position = |coin: &str, szi: &str, value: &str| {
+            json!({"position": {"coin": coin, "szi": szi, "leverage": {"type": "cross", "value": 5},
+                "positionValue": value, "unrealizedPnl": "0", "marginUsed": "0"}})
+        };
+        let other = if number % 2 == 0 { "-6" } else { "5" };
+        let state = json!({"marginSummary": {"accountValue": "5000"}, "crossMaintenanceMarginUsed": "0", "time": time,
+            "assetPositions": [position("ETH", "0.4", "800"), position("SOL", other, "900")]});
+        push(&mut desk, "clearinghouseState", json!({"user": ACCOUNT, "clearinghouseState": state}));
+        desk.step(Input::Tick);
+        held.push(desk.guard.view.position(ETH));
+    }
+    assert_eq!((held[6], held[7]), (dec!(0), dec!(0.4)), "{held:?}");
 }
 
 /// A read of later takes it back.
@@ -106,4 +142,33 @@ fn a_fill_that_was_shown_already_is_none_that_was_missed() {
     let next = fill(&desk, 1, "0.4", "0.2");
     fills(&mut desk, vec![next]);
     assert_eq!(desk.guard.view.position(ETH), dec!(0.6));
+}
+
+/// The stop has fired, and a smaller position was opened below the old one's line: with nothing shown in between, or without.
+#[test]
+fn what_it_shows_otherwise_is_not_closed_for_the_line_of_before() {
+    for between in [&["0"][..], &[]] {
+        let mut desk = holding();
+        desk.mids.insert("ETH".to_owned(), dec!(1950));
+        desk.orders.clear();
+        let shows = between.iter().copied().chain(["1"]);
+        let sent: Vec<String> = shows.flat_map(|szi| showing(&mut desk, szi, 6_000).1).collect();
+        assert!(!sent.iter().any(|action| action.contains("\"tif\":\"Ioc\"")), "{between:?}: {sent:?}");
+        assert!(sent.iter().any(|action| action.contains("\"tpsl\":\"sl\"")), "{between:?}: {sent:?}");
+    }
+}
+
+/// More was never read: the stop for what was stays, and its line is where it was.
+#[test]
+fn what_was_read_keeps_its_stop_and_its_line() {
+    let mut desk = holding();
+    let (held, sent) = showing(&mut desk, "60", 12_000);
+    assert_eq!(held.last(), Some(&dec!(60)));
+    assert!(!sent.iter().any(|action| action.contains("\"type\":\"cancel\"")), "{sent:?}");
+    desk.now += 500;
+    desk.read_account(desk.now);
+    assert_eq!(desk.guard.view.position(ETH), dec!(2));
+    let line = desk.guard.lines.get(ETH).unwrap();
+    let parts: Vec<_> = line.covered_parts().iter().map(|part| (part.px, part.size)).collect();
+    assert_eq!(parts, [(dec!(1960), dec!(2))]);
 }
