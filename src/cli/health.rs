@@ -48,7 +48,8 @@ pub(super) fn run(args: Args, home: &Home, is_home_named: bool) -> Result<(), Re
 
 fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
     let is_to_trade = args.trading;
-    let is_named = args.listen.is_some() || args.url.is_some();
+    let listen = environment::listen(args.listen).map_err(|refusal| refusal.to_string())?;
+    let is_named = listen.is_some() || args.url.is_some();
     if let Some(other) = kill_disk::of_config(home).filter(|_| !is_named && !is_home_named) {
         let trading = if is_to_trade { " --trading" } else { "" };
         let (told, doubt) = of_which(home, &other, |dir| format!("svc-guard --home {} health{trading}", word(dir)));

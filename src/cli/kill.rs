@@ -57,6 +57,11 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         let (told, doubt) = kill_elsewhere::of_which(home, &other, command);
         return Err(Refusal::KillOfWhich(told, doubt));
     }
+    if let Some(told) = kill_disk::unread_config(home).filter(|_| !is_home_named) {
+        let wait = args.wait.map_or_else(String::new, |seconds| format!(" --wait {seconds}"));
+        let own = kill_elsewhere::command(home.dir(), &args.reason);
+        return Err(Refusal::KillOfWhich(told, format!("`{own}{wait}` is for the default home")));
+    }
     let placed = kill_disk::pull(home, &args.reason);
     let (seen, watcher) = found(home, placed.is_ok());
     let (placed, is_kept) = match placed {

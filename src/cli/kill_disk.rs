@@ -46,11 +46,18 @@ enum Step {
     Elsewhere,
     /// The home that a config lies in which was named is looked at.
     OfConfig,
+    /// Such a config is opened.
+    Config,
 }
 
 impl Step {
-    const ALL: [(Self, &str); 4] =
-        [(Self::Pull, "pull"), (Self::Look, "look"), (Self::Elsewhere, "elsewhere"), (Self::OfConfig, "of-config")];
+    const ALL: [(Self, &str); 5] = [
+        (Self::Pull, "pull"),
+        (Self::Look, "look"),
+        (Self::Elsewhere, "elsewhere"),
+        (Self::OfConfig, "of-config"),
+        (Self::Config, "config"),
+    ];
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(step, _)| *step == self).map_or("", |(_, name)| name)
@@ -113,6 +120,7 @@ fn serve(step: Step, reason: &str, home: &Home) {
             tell(&find(home).into_iter().map(bytes).collect::<Vec<_>>());
         }
         Step::OfConfig => tell(&kill_elsewhere::of_config(home).map(|dir| dir.into_os_string().into_vec())),
+        Step::Config => tell(&kill_elsewhere::unread_config(home)),
     }
 }
 
@@ -152,6 +160,14 @@ pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
     let found = asked::<Option<Vec<u8>>>(home, Step::OfConfig, SEEN_WITHIN);
     let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
     found.map_or_else(|| kill_elsewhere::of_config(home), |found| found.flatten().map(path))
+}
+
+/// Why the config that was named cannot be opened, where it lies in no home that is known. Where its disk does not answer, the home is
+/// what counts.
+pub(super) fn unread_config(home: &Home) -> Option<String> {
+    home.named_config()?;
+    let found = asked::<Option<String>>(home, Step::Config, SEEN_WITHIN);
+    found.map_or_else(|| kill_elsewhere::unread_config(home), Option::flatten)
 }
 
 /// Those that may be meant: the ones that go on, rather than those that are killed already.

@@ -32,7 +32,6 @@ fn config_folders(home: &Home) -> Vec<PathBuf> {
 /// The home that the config which was named lies in, where that is another one than this: a guard runs on it, or has.
 pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
     let own = home.kill_file();
-    let is_home = |dir: &Path| KillWatch::is_watched(&kill_file(dir)) == Some(true) || dir.join("journals").is_dir();
     let is_another = |dir: &PathBuf| {
         let other = kill_file(dir);
         // The guard of a home that was moved watches its old place as well.
@@ -41,6 +40,22 @@ pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
         !is_same(own.path(), other.path()) && is_home(dir) && !is_watched_too
     };
     config_folders(home).into_iter().find(is_another)
+}
+
+/// Why the config that was named cannot be opened, if it is not this home's own: nobody knows then which home it was to name.
+pub(super) fn unread_config(home: &Home) -> Option<String> {
+    let is_own = |dir: &PathBuf| is_same(kill_file(dir).path(), home.kill_file().path());
+    if config_folders(home).iter().any(is_own) {
+        return None;
+    }
+    let error = std::fs::File::open(home.named_config()?).err()?;
+    Some(format!("--config {} cannot be read: {error}, and no home is named", place(&home.config_file())))
+}
+
+/// Whether a folder is the home of a guard: one runs on it, or was set up on it.
+pub(super) fn is_home(dir: &Path) -> bool {
+    let has = |name: &str| dir.join(name).exists();
+    KillWatch::is_watched(&kill_file(dir)) == Some(true) || has("kill.ready") || has("journals/listening")
 }
 
 /// Who named no home, but such a config, may mean either home: what was typed, and why that is not certain, with a command for each.

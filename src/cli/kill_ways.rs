@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::kill_elsewhere::command;
+use super::kill_elsewhere::{command, is_home};
 use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
 use crate::base::shell::{place, word};
@@ -79,7 +79,7 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
 
 /// Whether what was named as a home is a file of one, or the place of its kill file: a folder that is made there pulls that one's switch.
 fn is_of_home(named: &Path) -> bool {
-    named.is_file() || named.file_name().is_some_and(|name| name == "kill")
+    named.is_file() || named.file_name().is_some_and(|name| name == "kill") && named.parent().is_some_and(is_home)
 }
 
 /// The owner of the folder, or of the nearest one above it that can be looked at, where that is another user.
@@ -158,11 +158,20 @@ mod tests {
         );
         let anew = "`mkdir -p '/my home' && svc-guard --home '/my home' kill --reason TEXT` reaches one that still looks there";
         assert!(said.contains(anew) && said.contains("the venue's own page"), "{said}");
-        // A folder in the place of a kill file is one.
-        let runs = Runs { homes: Vec::new(), reason: "wrong size".to_owned() };
-        let ways = Ways { runs, ..Ways::default() };
-        let said = Refusal::NotPulled("/h/kill/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
-        assert!(said.contains("`svc-guard --home /h kill --reason 'wrong size'`") && !said.contains("mkdir"), "{said}");
+        // A folder in the place of a kill file is one, and elsewhere a home may have that name.
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().display();
+        let said = |is_home: bool| {
+            let runs = Runs { homes: Vec::new(), reason: "wrong size".to_owned() };
+            let ways = Ways { runs, ..Ways::default() };
+            let said =
+                Refusal::NotPulled(home.path().join("kill/kill"), io::ErrorKind::NotFound.into(), ways).to_string();
+            let names_it = said.contains(&format!("`svc-guard --home {dir} kill --reason 'wrong size'`"));
+            assert!(names_it == is_home && said.contains("mkdir") != is_home, "{said}");
+        };
+        said(false);
+        std::fs::write(home.path().join("kill.ready"), "").unwrap();
+        said(true);
         let runs = Runs { homes: vec!["/other".into()], reason: "wrong size".to_owned() };
         let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();

@@ -7,7 +7,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
-use super::{here, one_rule, rule_offered};
+use super::{here, one_rule, rule_offered, values};
 use crate::base::mode::Mode;
 use crate::base::shell::word;
 use crate::base::text::{nearest, without_keys};
@@ -21,6 +21,9 @@ const RELEASES: [&str; 7] = ["off", "release", "unkill", "un_kill", "reset", "cl
 
 /// Words of no command that go on with the trade: a reason behind one of them is none for a kill.
 const GOES_ON: [&str; 8] = ["release", "unkill", "resume", "reset", "clear", "start", "restart", "unpause"];
+
+/// Flags of an address, which a kill does not take.
+const ADDRESSES: [&str; 4] = ["--url", "--listen", "--guard-url", "--port"];
 
 /// A whole command for each that needs more than its name. What a kill needs is always told.
 const WHOLE: &[(&str, &str)] = &[
@@ -159,14 +162,16 @@ pub(super) fn reason(words: &[String]) -> String {
     let mut reason: Vec<&str> = Vec::new();
     while let Some(next) = typed.next() {
         match next.as_str() {
-            "--wait" | "--url" | "--listen" => _ = typed.next(),
+            "--wait" => _ = typed.next(),
+            flag if ADDRESSES.contains(&flag) => _ = typed.next(),
             flag if flag.starts_with("--reason=") => reason.extend(flag.split_once('=').map(|(_, text)| text)),
             flag if flag.starts_with("--") || ["-h", "-V"].contains(&flag) => {}
             text => reason.push(text),
         }
     }
     let reason = reason.join(" ");
-    if reason.trim().is_empty() || reason.contains('`') || without_keys(&reason) != reason {
+    let is_taken = values::reason(&reason).is_ok();
+    if reason.trim().is_empty() || reason.contains('`') || without_keys(&reason) != reason || !is_taken {
         "TEXT".to_owned()
     } else {
         word(&reason)
@@ -178,10 +183,14 @@ pub(super) fn address_of_kill(words: &[String]) -> Option<String> {
     let mut typed = words.iter();
     let (flag, value) = typed.find_map(|word| {
         let (flag, value) = word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
-        ["--url", "--listen"].contains(&flag).then_some((flag, value))
+        ADDRESSES.contains(&flag).then_some((flag, value))
     })?;
     let value = value.or_else(|| typed.next().map(String::as_str))?;
-    Some(if flag == "--url" { value.to_owned() } else { format!("http://{value}") })
+    let bare = value.split_once("://").map_or(value, |(_, bare)| bare).split('/').next().unwrap_or_default();
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let port = bare.strip_prefix(':').unwrap_or(bare);
+    let place = if flag == "--port" || is_port(port) { format!("127.0.0.1:{port}") } else { bare.to_owned() };
+    Some(format!("http://{}", place.replacen("localhost:", "127.0.0.1:", 1)))
 }
 
 /// The command that was begun, with what belongs to it, for a home of this mode where that is known.
@@ -318,6 +327,11 @@ mod tests {
             ("kill --reason x --url http://127.0.0.1:1", Some("http://127.0.0.1:1")),
             ("kill --url=http://127.0.0.1:1 --reason x", Some("http://127.0.0.1:1")),
             ("kill --listen 127.0.0.1:1 --reason x --wait 5", Some("http://127.0.0.1:1")),
+            ("kill --reason x --url localhost:1/healthz", Some("http://127.0.0.1:1")),
+            ("kill --reason x --url https://127.0.0.1:1/", Some("http://127.0.0.1:1")),
+            ("kill --reason x --listen :1", Some("http://127.0.0.1:1")),
+            ("kill --reason x --port 1", Some("http://127.0.0.1:1")),
+            ("kill --reason x --guard-url http://127.0.0.1:1", Some("http://127.0.0.1:1")),
             ("kill --reason x --wait 5", None),
             ("kill x --url", None),
         ] {
@@ -326,6 +340,7 @@ mod tests {
             assert!(!line.contains("--reason") || reason(&words) == "x", "{line}");
         }
         assert_eq!(reason(&typed("kill --reason -5% --now")), "-5%");
+        assert_eq!(reason(&typed("kill --reason=--x")), "TEXT");
     }
 
     #[test]

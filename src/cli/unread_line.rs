@@ -100,7 +100,7 @@ fn of_address(url: &str, reason: &str) -> String {
                 "what answers at {url} is the guard of {dir}, and `svc-guard --home {home} kill --reason {reason}` is for that one"
             )
         }
-        None => "a kill goes by the home of its guard, and no guard answers at that address".to_owned(),
+        None => format!("a kill goes by the home of its guard, and none said within 1 s at {url} which one that is"),
     }
 }
 

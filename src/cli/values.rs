@@ -22,6 +22,7 @@ pub(super) fn ip_share(text: &str) -> Result<IpShare, String> {
 
 /// Reads why something is done, in words. One that begins with a dash, such as -5%, is told from a flag whose value is missing.
 pub(super) fn reason(typed: &str) -> Result<String, String> {
-    let is_flag = typed.starts_with("--") || typed == "-h" || typed == "-V";
+    let is_word = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic()) && !name.contains(' ');
+    let is_flag = typed.strip_prefix("--").is_some_and(is_word) || typed == "-h" || typed == "-V";
     if is_flag { Err("must be words and no flag".to_owned()) } else { Ok(typed.to_owned()) }
 }

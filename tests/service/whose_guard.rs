@@ -179,8 +179,17 @@ fn a_config_of_another_home_is_known_by_a_link_and_while_its_guard_is_down() {
     let (code, said) = said(&other.home(), &["kill", "--reason", "-5%"]);
     assert!(code == Some(1) && said.contains("(-5%)"), "{said}");
     // A config that is no home's leaves the default home, whose guard is not the one that is asked for where nobody can read it.
-    let (code, said) = told(&user.path().join("none.toml"), &["health"]);
+    let none = user.path().join("none.toml");
+    let (code, said) = told(&none, &["health"]);
     assert!(code == Some(1) && said.contains("none.toml"), "{said}");
+    let (code, said) = told(&none, &["kill", "--reason", "x", "--wait", "7"]);
+    let kill = format!("`svc-guard --home {} kill --reason x --wait 7`", default.display());
+    assert!(code == Some(2) && said.contains("none.toml cannot be read") && said.contains(&kill), "{said}");
+    assert!(own.status()["killed"].is_null());
+    // An address says whose health is asked for, wherever it is named.
+    let mut typed = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
+    typed.arg("--config").arg(&none).arg("health").env("SVC_GUARD_LISTEN", own.address().to_string());
+    assert_eq!(typed.output().unwrap().status.code(), Some(0));
 }
 
 /// The guard of a home that was taken away looks at a folder that comes in its place now and then.
