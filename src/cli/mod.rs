@@ -42,6 +42,7 @@ mod of_journals;
 mod of_others;
 mod one_rule;
 mod output;
+mod own_guard;
 mod pair;
 mod print_beside;
 mod reached;

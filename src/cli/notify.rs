@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment;
 use super::output::{print, say};
+use super::own_guard::OfHome;
 use super::reached::guard_url;
 use super::refusal::Refusal;
 use super::running_here::running;
@@ -12,7 +13,7 @@ use crate::base::log_line::Reader;
 use crate::guard::{Code, Verdict};
 use crate::home::{Config as Guard, Home, LoadedConfig, in_container, load, local_url};
 use crate::journal::{OpenError, read_events, read_risk};
-use crate::notify::{Config, Guard as Expected, Options, Past, RunError, Where, run as tell, trial};
+use crate::notify::{Config, Guard as Expected, Options, OwnGuard, Past, RunError, run as tell, trial};
 use crate::record::event::Event;
 
 /// The address of a guard with the default listen address.
@@ -86,12 +87,11 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         Ok(LoadedConfig::SetUp(guard)) => Some(guard),
         _ => None,
     };
-    let (url, answers) = match own.guard_url.or_else(|| config.guard.clone()) {
+    let (url, of_home) = match own.guard_url.or_else(|| config.guard.clone()) {
         Some(named) => (named, None),
         None => {
-            let of = home.clone();
-            let answers: Where = Box::new(move || running(&of).map(local_url));
-            (url(guard.as_deref(), home)?, Some(answers))
+            let of_home: Box<dyn OwnGuard> = Box::new(OfHome::new(home.clone()));
+            (url(guard.as_deref(), home)?, Some(of_home))
         }
     };
     own.journal.as_deref().and_then(without_journal).iter().for_each(|warning| say(warning));
@@ -101,7 +101,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let options = Options {
         guard: url,
         expected,
-        answers,
+        own: of_home,
         state: own.state.unwrap_or_else(|| home.dir().join("notify")),
         credentials: environment::credentials(),
         in_container: in_container()?,

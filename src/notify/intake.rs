@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::follow::Followed;
 use super::guard_look::{GuardLook, Look};
 use super::office::Office;
 use super::shared::Shared;
@@ -25,6 +26,8 @@ const LAST_WORDS: u32 = 6;
 /// Where looks are taken in from, beside the guard itself.
 pub(super) struct Intake {
     pub(super) past: Past,
+    /// The home of the guard that is meant, unless its URL was named.
+    pub(super) own: Option<Followed>,
     /// The minute of the day of the summary.
     pub(super) summary: Option<u64>,
     /// Looks at which the guard was gone, one after another.
@@ -40,12 +43,16 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         let office = lock(&shared.office);
         (office.watch.cursor, office.watch.mark, office.watch.guard.journal())
     };
-    let Look { seen, status, page } = guard.look(before);
+    let looked = guard.look(before);
     let known_ms = steady_ms();
-    let unanswered_ms = intake.unanswered_ms.take().filter(|_| matches!(seen, Seen::Away(_)));
+    let Look { seen, status, page } = match &mut intake.own {
+        Some(own) => own.of_own(guard.url(), looked),
+        None => looked,
+    };
+    let unanswered_ms = intake.unanswered_ms.take().filter(|_| seen.is_away());
     let asked_ms = unanswered_ms.unwrap_or(asked_ms);
     shared.pass(Step::NotifyLooked);
-    intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
+    intake.away = if seen.is_away() { intake.away.saturating_add(1) } else { 0 };
     let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).is_another(status, wall_ms()));
     let cursor = before.filter(|_| !is_another);
     let is_changed = page.as_ref().zip(cursor).is_some_and(|(page, cursor)| is_changed(guard, page, cursor, mark));
@@ -81,7 +88,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
         office.watch.status(status);
     }
-    let is_away = matches!(seen, Seen::Away(_));
+    let is_away = seen.is_away();
     office.watch.seen(&seen, (asked_ms, known_ms), now);
     if let Some((due, book)) = summary {
         office.watch.summarise(status.as_ref(), due, book.as_ref().map_err(String::as_str), now);
@@ -161,7 +168,7 @@ fn summary(
         office.watch.summary_due(clock, intake.summary?, wall_ms())?
     };
     let book = match seen {
-        Seen::Away(_) => Err("the guard does not answer".to_owned()),
+        Seen::Away(_) | Seen::Taken { .. } => Err("the guard does not answer".to_owned()),
         Seen::Well | Seen::Unwell(_) => {
             let asked_ms = steady_ms();
             guard.report(due.from, due.to).map_err(|miss| {

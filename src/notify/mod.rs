@@ -36,7 +36,7 @@ mod wishes;
 mod words;
 
 pub use config::{Config, Encryption, Form, Place, Target};
-pub use follow::Where;
+pub use follow::OwnGuard;
 pub use hours::Clock;
 pub use intake::Past;
 pub use keep::KeepError;

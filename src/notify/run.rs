@@ -12,7 +12,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::config::Config;
-use super::follow::{Followed, Where};
+use super::follow::{Followed, OwnGuard};
 use super::forms::Teller;
 use super::guard_look::{GuardLook, guard_url};
 use super::intake::{Intake, Past, look};
@@ -52,8 +52,8 @@ pub struct Options {
     pub guard: String,
     /// Which guard the home's config says that it is.
     pub expected: Option<Guard>,
-    /// Where it answers by now, unless its URL was named.
-    pub answers: Option<Where>,
+    /// Where it answers by now, and whether an answer is its, unless its URL was named.
+    pub own: Option<Box<dyn OwnGuard>>,
     /// The folder of the state.
     pub state: PathBuf,
     /// The folder of the service manager's credentials.
@@ -162,11 +162,11 @@ pub fn run(options: Options) -> Result<(), RunError> {
         std::thread::Builder::new().name("keep".to_owned()).spawn(move || keep_state(&keep, &shared))
     };
     let keeper = keeper.map_err(RunError::System)?;
-    let followed = options.answers.map(Followed::start).transpose().map_err(RunError::System)?;
-    let intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
+    let own = options.own.map(Followed::start).transpose().map_err(RunError::System)?;
+    let intake = Intake { summary: config.summary_minute(), past: options.past, own, away: 0, unanswered_ms: None };
     let gone = || gone(&telling, &keeper);
     let is_over = || ended.load(Ordering::Relaxed) || gone().is_some();
-    look_on(GuardLook::at(url), followed.as_ref(), &shared, intake, &is_over);
+    look_on(GuardLook::at(url), &shared, intake, &is_over);
     log.line(Level::Info, "stopping");
     let gone = gone();
     end(&shared, &telling);
@@ -175,15 +175,9 @@ pub fn run(options: Options) -> Result<(), RunError> {
 }
 
 /// Looks at the guard, wherever it answers, until the end.
-fn look_on(
-    mut guard: GuardLook,
-    followed: Option<&Followed>,
-    shared: &Shared,
-    mut intake: Intake,
-    is_over: &dyn Fn() -> bool,
-) {
+fn look_on(mut guard: GuardLook, shared: &Shared, mut intake: Intake, is_over: &dyn Fn() -> bool) {
     while !is_over() {
-        if let Some(now) = followed.and_then(|followed| followed.another_than(guard.url())) {
+        if let Some(now) = intake.own.as_ref().and_then(|followed| followed.another_than(guard.url())) {
             shared.log.line(Level::Info, &format!("the guard answers at {now} by now"));
             guard = GuardLook::at(now);
         }

@@ -16,7 +16,7 @@ impl Watch {
     /// Takes in how the guard answered, between when it was asked and when that was known: a question that nobody answers takes
     /// a while, which counts. Both by the clock that never steps; `now_ms` is the time that people know.
     pub(in crate::notify) fn seen(&mut self, seen: &Seen, (asked_ms, known_ms): (u64, u64), now_ms: u64) {
-        let is_away = matches!(seen, Seen::Away(_));
+        let is_away = seen.is_away();
         let since = |before: Option<u64>, holds: bool| holds.then(|| before.unwrap_or(asked_ms));
         self.reach.away_ms = since(self.reach.away_ms, is_away);
         // A guard that is away is not known to be well again.
@@ -29,6 +29,7 @@ impl Watch {
         match seen {
             Seen::Well => self.end(UNWELL, now_ms),
             Seen::Away(why) if away_due => self.begin(self.away(why).at(now_ms)),
+            Seen::Taken { who, url } if away_due => self.begin(self.taken(who, url).at(now_ms)),
             Seen::Unwell(problems) if unwell_due => self.begin(self.unwell(problems).at(now_ms)),
             _ => {}
         }
@@ -53,16 +54,32 @@ impl Watch {
     }
 
     fn away(&self, why: &str) -> Notice {
-        let happened = format!("The guard has not answered for half a minute: {}.", shown(why));
-        let did = match self.guard.sends() {
-            true => "Whether it still guards is not known. Stops that rest at the venue stay there.",
-            false => "Paper mode: nothing of this guard's is at the venue.",
-        };
         let todo = format!(
             "See whether it runs ({}), and start it: {}",
             self.guard.command("health"),
             self.guard.service("start")
         );
+        self.silent(why, todo)
+    }
+
+    /// Another home's guard answers where this one's should: a start at the same address would be refused.
+    fn taken(&self, who: &str, url: &str) -> Notice {
+        let todo = format!(
+            "See whether it runs ({}). Where it does not, give it an address of its own (`{}`) and start it: {}. Where the guard              that answers is the one that you mean, name its URL: `{}`",
+            self.guard.command("health"),
+            self.guard.command("config set listen 127.0.0.1:PORT"),
+            self.guard.service("start"),
+            self.guard.command(&format!("notify --guard-url {url}"))
+        );
+        self.silent(&format!("what answers at {url} is {who}"), todo)
+    }
+
+    fn silent(&self, why: &str, todo: String) -> Notice {
+        let happened = format!("The guard has not answered for half a minute: {}.", shown(why));
+        let did = match self.guard.sends() {
+            true => "Whether it still guards is not known. Stops that rest at the venue stay there.",
+            false => "Paper mode: nothing of this guard's is at the venue.",
+        };
         Notice::once("health", AWAY, Severity::Critical, "Guard does not answer").words(happened, did, todo)
     }
 

@@ -44,6 +44,20 @@ pub(in crate::notify) enum Seen {
     Unwell(Vec<String>),
     /// It does not answer.
     Away(String),
+    /// Another guard does, where it should.
+    Taken {
+        /// Which one, for people.
+        who: String,
+        /// Where.
+        url: String,
+    },
+}
+
+impl Seen {
+    /// Whether no answer of the guard's came.
+    pub(in crate::notify) fn is_away(&self) -> bool {
+        matches!(self, Self::Away(_) | Self::Taken { .. })
+    }
 }
 
 /// Since when it is not well, by the clock that never steps.

@@ -176,6 +176,32 @@ fn half_a_minute_of_silence_is_told_and_less_is_not() {
     assert_eq!(told(&mut watch), [""; 0]);
 }
 
+/// Whoever's guard answers there instead is named, with how this one comes to an address of its own.
+#[test]
+fn a_guard_whose_address_another_one_has_is_told_not_to_answer() {
+    let mut watch = watch();
+    let who = "the guard of /home/me/h, account 0x2222222222222222222222222222222222222222 on testnet".to_owned();
+    let taken = Seen::Taken { who, url: "http://127.0.0.1:8547".to_owned() };
+    watch.seen(&taken, (1_000, 1_000), NOW);
+    watch.seen(&Seen::Away("refused".to_owned()), (20_000, 20_000), NOW);
+    watch.seen(&taken, (31_000, 31_000), NOW);
+    let notices = watch.take();
+    assert_eq!(notices.iter().map(|notice| notice.code.as_str()).collect::<Vec<_>>(), ["unreachable"]);
+    let Notice { happened, todo, .. } = &notices[0];
+    let answers = "half a minute: what answers at http://127.0.0.1:8547 is the guard of /home/me/h, account 0x2222222222222222222222222222222222222222 on testnet.";
+    assert!(happened.contains(answers), "{happened}");
+    for way in [
+        "(svc-guard --home /home/me/g health)",
+        "`svc-guard --home /home/me/g config set listen 127.0.0.1:PORT`",
+        "`svc-guard --home /home/me/g run --network testnet`",
+        "`svc-guard --home /home/me/g notify --guard-url http://127.0.0.1:8547`",
+    ] {
+        assert!(todo.contains(way), "{way} in {todo}");
+    }
+    watch.seen(&Seen::Well, (40_000, 40_000), NOW);
+    assert_eq!(told(&mut watch), ["unreachable over"]);
+}
+
 /// A look at a guard that does not answer takes a while itself: what it came to is of its end.
 #[test]
 fn silence_is_told_at_the_end_of_the_look_that_is_half_a_minute_long() {

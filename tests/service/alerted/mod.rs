@@ -13,6 +13,7 @@ mod silence;
 mod summed_up;
 mod troubles;
 mod typed;
+mod whose;
 
 pub(crate) use hook::Hook;
 pub(crate) use notifier::Notifier;

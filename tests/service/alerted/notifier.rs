@@ -73,6 +73,11 @@ impl Notifier {
     /// The same with another home: of one that is not the guard's it reads no journal.
     pub(crate) fn start_in(&mut self, home: &Path, stand: &Stand) {
         self.start_at(home, &format!("http://{}", stand.address()));
+        self.has_its_place();
+    }
+
+    /// Waits until it has its place among a guard's events.
+    pub(crate) fn has_its_place(&self) {
         until("the notifier to have its place", || {
             self.state().contains("\"cursor\":").then_some(()).filter(|()| !self.state().contains("\"cursor\":null"))
         });
@@ -80,9 +85,18 @@ impl Notifier {
 
     /// Starts it on a home's journal and a guard's address.
     pub(crate) fn start_at(&mut self, home: &Path, guard: &str) {
+        self.start_with(home, &["notify", "--guard-url", guard]);
+    }
+
+    /// Starts it for a home, wherever that one's guard answers.
+    pub(crate) fn start_for(&mut self, home: &Path) {
+        self.start_with(home, &["notify"]);
+    }
+
+    fn start_with(&mut self, home: &Path, args: &[&str]) {
         assert!(self.child.is_none(), "it runs already");
         let log = File::options().create(true).append(true).open(self.path("log")).unwrap();
-        let mut command = command(home, &["notify", "--guard-url", guard]);
+        let mut command = command(home, args);
         command.arg("--file").arg(self.path("notify.toml")).arg("--state").arg(self.path("state"));
         self.child = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
     }
