@@ -48,7 +48,7 @@ struct Looked {
     told: Option<Option<String>>,
 }
 
-/// Whose the last answer was.
+/// The guard of the last answer, and which other one that is, if it is another.
 #[derive(Default)]
 struct Last {
     of: Option<(String, String, Address)>,

@@ -36,6 +36,19 @@ pub(super) struct Intake {
     pub(super) unanswered_ms: Option<u64>,
 }
 
+impl Intake {
+    /// The answers of the guard that is meant, and when they were there.
+    fn ask(&mut self, guard: &GuardLook, cursor: Option<u64>) -> (Look, u64) {
+        let looked = guard.look(cursor);
+        let known_ms = steady_ms();
+        let of_own = match &mut self.own {
+            Some(own) => own.of_own(guard.url(), looked),
+            None => looked,
+        };
+        (of_own, known_ms)
+    }
+}
+
 /// Looks at the guard once and files what is worth telling. Says whether the next look may wait.
 pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> bool {
     let asked_ms = steady_ms();
@@ -43,12 +56,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         let office = lock(&shared.office);
         (office.watch.cursor, office.watch.mark, office.watch.guard.journal())
     };
-    let looked = guard.look(before);
-    let known_ms = steady_ms();
-    let Look { seen, status, page } = match &mut intake.own {
-        Some(own) => own.of_own(guard.url(), looked),
-        None => looked,
-    };
+    let (Look { seen, status, page }, known_ms) = intake.ask(guard, before);
     let unanswered_ms = intake.unanswered_ms.take().filter(|_| seen.is_away());
     let asked_ms = unanswered_ms.unwrap_or(asked_ms);
     shared.pass(Step::NotifyLooked);

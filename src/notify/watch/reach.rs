@@ -65,11 +65,11 @@ impl Watch {
     /// Another home's guard answers where this one's should: a start at the same address would be refused.
     fn taken(&self, who: &str, url: &str) -> Notice {
         let todo = format!(
-            "See whether it runs ({}). Where it does not, give it an address of its own (`{}`) and start it: {}. Where the guard              that answers is the one that you mean, name its URL: `{}`",
+            "See whether it runs ({}). Where it does not, give it an address of its own (`{}`) and start it: {}. Where the one that \
+             answers is meant, name its URL in notify.toml: guard = \"{url}\"",
             self.guard.command("health"),
             self.guard.command("config set listen 127.0.0.1:PORT"),
-            self.guard.service("start"),
-            self.guard.command(&format!("notify --guard-url {url}"))
+            self.guard.service("start")
         );
         self.silent(&format!("what answers at {url} is {who}"), todo)
     }

@@ -194,7 +194,7 @@ fn a_guard_whose_address_another_one_has_is_told_not_to_answer() {
         "(svc-guard --home /home/me/g health)",
         "`svc-guard --home /home/me/g config set listen 127.0.0.1:PORT`",
         "`svc-guard --home /home/me/g run --network testnet`",
-        "`svc-guard --home /home/me/g notify --guard-url http://127.0.0.1:8547`",
+        "the one that answers is meant, name its URL in notify.toml: guard = \"http://127.0.0.1:8547\"",
     ] {
         assert!(todo.contains(way), "{way} in {todo}");
     }
