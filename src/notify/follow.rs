@@ -149,8 +149,10 @@ mod tests {
         }
 
         fn another(&mut self, _url: &str, status: &Status) -> Option<String> {
-            while status.life == "hangs" {
-                std::thread::park();
+            if status.life == "hangs" {
+                loop {
+                    std::thread::park();
+                }
             }
             (status.life != self.0).then(|| "the guard of /other".to_owned())
         }
