@@ -16,6 +16,8 @@ pub(super) fn take_for_told(guard: &mut Guard, shown: &BTreeMap<u32, Decimal>, t
     else {
         return;
     };
+    // Of a time that is yet to come no read would ever be later.
+    let time_ms = time_ms.min(guard.clock.latest_ms());
     let assets: BTreeSet<u32> = shown.keys().chain(held.keys()).chain(guard.feed.chains.keys()).copied().collect();
     for asset in assets {
         let (size, known) = (shown.get(&asset).copied().unwrap_or_default(), guard.position_told(asset));
