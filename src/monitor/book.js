@@ -55,7 +55,8 @@ export class Book {
     // What the guard could not read may have been booked: it is not none.
     const isRead = venue.account_age_ms !== null && !isTold(status, "book_differs");
     this.unread = unread(status);
-    if (isRead !== this.isRead) this.dueAt = 0;
+    // Between what was not read and none lies one reading, however long the last one took.
+    if (isRead !== this.isRead) [this.dueAt, this.soonestAt] = [0, 0];
     this.isRead = isRead;
     if (day === this.day && (begun < this.dueAt || begun < this.soonestAt)) return;
     const { kept } = this;
