@@ -186,7 +186,7 @@ fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
 }
 
 fn may_be_held(guard: &Guard, asset: u32, side: PositionSide) -> bool {
-    !side.held(guard.view.position(asset)).is_zero() || guard.lines.ended.may_be_held(asset, side)
+    guard.is_held(asset, side) || guard.lines.ended.may_be_held(asset, side)
 }
 
 /// Cancels a stop of the guard's or places another beside it, for the sake of the event that placed it.

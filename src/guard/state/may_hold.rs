@@ -19,12 +19,18 @@ impl Guard {
         is_old || is_unread || is_shown || is_told || self.may_open(asset)
     }
 
-    /// Whether anything is held on one side, as read or by what the venue told to have filled since.
+    /// Whether anything is held on one side, as far as is known; also as it was read, where only the feed's account shows otherwise.
+    pub(in crate::guard) fn is_held(&self, asset: u32, side: PositionSide) -> bool {
+        let read = self.feed.by_account.contains(&asset).then(|| self.view.position_read(asset));
+        read.into_iter().chain([self.view.position(asset)]).any(|szi| !side.held(szi).is_zero())
+    }
+
+    /// The same, or by what the venue told to have filled since.
     pub(in crate::guard) fn may_be_held(&self, asset: u32, side: PositionSide) -> bool {
-        let read = self.view.position(asset);
-        let told = read.saturating_add(self.sent.told(&self.view, asset, read));
+        let known = self.view.position(asset);
+        let told = known.saturating_add(self.sent.told(&self.view, asset, known));
         let by_fills = self.position_told(asset);
-        [read, told, by_fills].into_iter().any(|szi| !side.held(szi).is_zero())
+        self.is_held(asset, side) || [told, by_fills].into_iter().any(|szi| !side.held(szi).is_zero())
     }
 
     /// How much of one side may have filled and is no part of what is held: of orders on their way, and by fills of the feed. What

@@ -263,8 +263,9 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
     doubt::on_account_read(step);
     let Guard { view, feed, .. } = &mut *step.guard;
     let Some(account) = &view.account else { return };
+    let size = |asset: &u32| account.positions.get(asset).map_or(Decimal::ZERO, |position| position.szi);
     for asset in changes.keys() {
-        let size = account.positions.get(asset).map_or(Decimal::ZERO, |position| position.szi);
+        let size = size(asset);
         let is_told =
             feed.chains.get(asset).is_some_and(|(after, time_ms)| *after == size || *time_ms > account.venue_ms);
         let coin = view.universe.get(*asset).map(|market| &market.coin);
@@ -273,11 +274,14 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
             feed.unexplained.insert(*asset, (size, step.now_ms));
         }
     }
-    feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
+    // A read of the same moment that does not show it may be from before it.
+    feed.chains.retain(|asset, (after, time_ms)| {
+        *time_ms > account.venue_ms || *time_ms == account.venue_ms && *after != size(asset)
+    });
     feed.unread_ms = (feed.filled_ms >= account.begun_ms).then_some(account.begun_ms);
     feed.told.forget_before(account.venue_ms);
     feed.shown_alone.clear();
-    feed.by_account.retain(|asset| feed.chains.contains_key(asset));
+    feed.by_account.retain(|asset| feed.chains.get(asset).is_some_and(|(_, time_ms)| *time_ms > account.venue_ms));
     if !account.by_fill.is_empty() {
         // It is older than the fill.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

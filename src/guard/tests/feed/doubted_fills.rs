@@ -5,8 +5,12 @@ use crate::guard::effects::SendAction;
 
 /// The account with this much of ETH, valued at this mark.
 pub(super) fn shown(desk: &mut Desk, szi: &str, mark: Decimal) -> Effects {
+    shown_at(desk, szi, mark, desk.now)
+}
+
+/// The same of a time of the venue's.
+pub(super) fn shown_at(desk: &mut Desk, szi: &str, mark: Decimal, time: u64) -> Effects {
     let value = (szi.parse::<Decimal>().unwrap().abs() * mark).to_string();
-    let time = desk.now;
     let state = json!({"marginSummary": {"accountValue": "5000"}, "crossMaintenanceMarginUsed": "0", "time": time,
         "assetPositions": [{"position": {"coin": "ETH", "szi": szi, "leverage": {"type": "cross", "value": 5},
         "positionValue": value, "unrealizedPnl": "0", "marginUsed": "0"}}]});

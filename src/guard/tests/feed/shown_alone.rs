@@ -1,6 +1,6 @@
 //! Positions that the feed's account shows and no fill has told of, while no read is answered.
 
-use super::doubted_fills::{holding, problems, shown};
+use super::doubted_fills::{holding, problems, shown, shown_at};
 use super::*;
 
 /// What its account shows for so long, every half second, with each time the position by what is known, and all that was sent.
@@ -171,4 +171,36 @@ fn what_was_read_keeps_its_stop_and_its_line() {
     let line = desk.guard.lines.get(ETH).unwrap();
     let parts: Vec<_> = line.covered_parts().iter().map(|part| (part.px, part.size)).collect();
     assert_eq!(parts, [(dec!(1960), dec!(2))]);
+}
+
+/// The other side was never read: what was keeps its stop, also while everything is closed.
+#[test]
+fn what_it_shows_turned_takes_no_stop_of_what_was_read() {
+    let is_cancel = |action: &String| action.contains("\"type\":\"cancel\"");
+    for szi in ["-2", "-3", "0"] {
+        let mut desk = holding();
+        let (_, sent) = showing(&mut desk, szi, 12_000);
+        assert!(!sent.iter().any(is_cancel), "{szi}: {sent:?}");
+        let killed = desk.step(Input::Kill { reason: "enough".to_owned(), by: None, write_file: false, request: None });
+        let mut sent: Vec<String> = sends(&killed).iter().map(|send| send.action.to_string()).collect();
+        sent.extend(showing(&mut desk, szi, 6_000).1);
+        assert!(!sent.iter().any(|action| is_cancel(action) && action.contains("\"o\":9}")), "{szi}: {sent:?}");
+    }
+}
+
+/// Its time is bounded by the clock: a read of now takes back what was shown for a time that is yet to come.
+#[test]
+fn a_time_ahead_holds_no_longer_than_a_read() {
+    let mut desk = desk();
+    for _ in 0..10 {
+        desk.now += 500;
+        let ahead_ms = desk.now + 600_000;
+        shown_at(&mut desk, "0.4", dec!(2000), ahead_ms);
+        desk.step(Input::Tick);
+    }
+    assert_eq!(desk.guard.view.position(ETH), dec!(0.4));
+    desk.now += 500;
+    desk.read_account(desk.now);
+    assert_eq!(desk.guard.view.position(ETH), dec!(0));
+    assert!(!desk.guard.feed.has_shown_alone());
 }

@@ -160,3 +160,31 @@ fn fills_name_the_orders_that_opened_what_is_held() {
         assert!(by(&desk, (dec!(0), held)).is_empty(), "{parts:?}");
     }
 }
+
+/// A read of the same moment may be from before the fill: the next one, which shows it, tells of nothing that was missed.
+#[test]
+fn a_read_of_the_moment_of_a_fill_forgets_none() {
+    for (is_shown, missed) in [(true, 0), (false, 1)] {
+        let mut desk = desk();
+        if is_shown {
+            let told = fill(&desk, 5, "0", "0.2");
+            fills(&mut desk, vec![told]);
+        }
+        desk.now += 5;
+        desk.read_account(desk.now);
+        assert_eq!(desk.guard.feed.chains.contains_key(&ETH), is_shown);
+        desk.now += 200;
+        desk.hold("ETH", dec!(0.2));
+        assert!(desk.guard.feed.chains.is_empty());
+        desk.now += 5_000;
+        desk.step(Input::Tick);
+        assert_eq!(desk.guard.feed.missed, missed);
+    }
+    // One that shows it leaves nothing to be told.
+    let mut desk = desk();
+    let told = fill(&desk, 5, "0", "0.2");
+    fills(&mut desk, vec![told]);
+    desk.now += 5;
+    desk.hold("ETH", dec!(0.2));
+    assert!(desk.guard.feed.chains.is_empty());
+}
