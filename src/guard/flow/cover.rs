@@ -43,17 +43,23 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
     });
     let positions: BTreeMap<u32, (PositionSide, HeldNow)> = positions.collect();
     filled_away::on_positions(guard, &positions);
-    guard.lines.set_positions(&positions, read_ms);
+    let is_repriced = |(asset, (side, now)): (&u32, &(PositionSide, HeldNow))| {
+        guard.lines.get(*asset).is_some_and(|line| line.side == *side && line.is_repriced(now))
+    };
+    let is_any_repriced = positions.iter().any(is_repriced);
+    guard.lines.set_positions(&positions, (read_ms, step.now_ms));
     guard.watch.enlarged.clear();
-    if note_doubted(guard, step.now_ms) {
-        // It may have found nobody in a thin book, and the position shows nothing of that.
+    if note_doubted(guard, step.now_ms) || is_any_repriced {
+        // It may have found nobody in a thin book, or another position is as large as the one of before: no size shows anything of that.
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
         for _ in 0..ROUNDS {
-            refresh_market(guard, asset);
+            if refresh_market(guard, asset, step.now_ms) {
+                step.effects.immediate.push(Command::Read(Read::AccountNow));
+            }
         }
     }
     filled_away::ask(step);
@@ -73,8 +79,9 @@ pub(crate) fn are_orders_later(guard: &Guard, asset: u32) -> bool {
     changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms))
 }
 
-fn refresh_market(guard: &mut Guard, asset: u32) {
-    let Some(line) = guard.lines.get(asset) else { return };
+/// Returns whether the account must be read once more to tell how the position came to what it is.
+fn refresh_market(guard: &mut Guard, asset: u32, now_ms: u64) -> bool {
+    let Some(line) = guard.lines.get(asset) else { return false };
     let liquidation_px = position_liquidation(guard, asset);
     let first_stop = first_stop(guard, asset, line);
     // A stop that closed a part of it may still be among the orders of an older read.
@@ -88,10 +95,13 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
     // What is closed and read as held still is covered by nothing: a stop for it would stand for a part that is held.
     let closed = guard.sent.told_closed(asset, line.side).min(line.uncovered());
+    let shown = guard.shown_at(now_ms).filter(|_| !guard.view.is_by_fill(asset));
     let Guard { lines, view, filled_away, .. } = guard;
+    let mut is_asked = false;
     if let Some(line) = lines.get_mut(asset) {
         if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
-            line.on_orders(view, asset, orders_ms, mark);
+            is_asked = line
+                .on_orders(view, asset, (orders_ms, mark), |at_ms| shown.is_some_and(|shown| shown.is_later(at_ms)));
             let coin = view.market(asset).map(|market| market.coin.as_str());
             if let Some(away) = coin.and_then(|coin| filled_away.take(coin, line.side)) {
                 line.judge(away.known);
@@ -102,6 +112,7 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
         line.tighten(&stops, -closed);
         mark.into_iter().for_each(|mark| line.hold_judged(mark));
     }
+    is_asked
 }
 
 /// Takes note of what may have enlarged the positions that have changed, or opened them anew, before the changes, signed, are

@@ -92,7 +92,11 @@ impl CoverLines {
 
     /// Takes in all positions, by market and side, as a read of this time of the venue's shows them. A side that is flat has
     /// no line any more, once a second read shows it as well.
-    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (PositionSide, HeldNow)>, read_ms: u64) {
+    pub(crate) fn set_positions(
+        &mut self,
+        positions: &BTreeMap<u32, (PositionSide, HeldNow)>,
+        (read_ms, now_ms): (u64, u64),
+    ) {
         let is_held = |asset: u32, side: PositionSide| positions.get(&asset).is_some_and(|(held, _)| *held == side);
         self.ended.believe_before(read_ms, is_held);
         let (kept, gone) =
@@ -104,7 +108,7 @@ impl CoverLines {
             // Was it there all along, or opened since?
             let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(now));
             let new = || CoverLine::opened(*side, now);
-            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(now);
+            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(now, now_ms);
         }
     }
 }

@@ -17,17 +17,22 @@ impl Guard {
         self.clock.venue_ms()
     }
 
-    /// The position of a market by the newest fill or read.
+    /// The position of a market by the newest fill or read. A fill of the moment of the read that differs from it is newer.
     pub(in crate::guard) fn position_told(&self, asset: u32) -> Decimal {
         let read_ms = self.view.account.as_ref().map_or(0, |account| account.venue_ms);
-        let told = self.feed.chains.get(&asset).filter(|(_, time_ms)| *time_ms > read_ms);
+        let told = self.feed.chains.get(&asset).filter(|(_, time_ms)| *time_ms >= read_ms);
         told.map_or_else(|| self.view.position(asset), |(size, _)| *size)
+    }
+
+    /// Whether fills have told of another position than is known in any market: what was read is from before them.
+    pub(in crate::guard) fn is_behind_fills(&self) -> bool {
+        self.feed.chains.keys().any(|asset| self.position_told(*asset) != self.view.position(*asset))
     }
 
     /// The positions that the newest fills make, where these are of after the read, with what answers have told beyond them.
     pub(in crate::guard) fn by_fills(&self) -> impl Iterator<Item = (u32, Decimal)> {
         let read_ms = self.view.account.as_ref().map_or(0, |account| account.venue_ms);
-        let newer = self.feed.chains.iter().filter(move |(_, (_, time_ms))| *time_ms > read_ms);
+        let newer = self.feed.chains.iter().filter(move |(_, (_, time_ms))| *time_ms >= read_ms);
         newer.map(|(asset, (szi, _))| {
             let is_beyond = |oid: Option<u64>| oid.is_none_or(|oid| !self.feed.has_fill_of(oid));
             let orders = self.sent.orders.iter().filter(|order| order.asset == *asset && is_beyond(order.oid));

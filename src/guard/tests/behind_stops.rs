@@ -142,7 +142,7 @@ fn a_stop_that_was_sent_for_less_is_no_measure_for_more() {
     for (held, counts) in [(dec!(1), true), (dec!(1.01), false)] {
         let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
         line.sent_px = Some(dec!(1950));
-        line.resize(&now(held));
+        line.resize(&now(held), 0);
         line.first_stop = Some(FirstStop { widest_px: dec!(1951), own_px: Some(dec!(1951)) });
         assert_eq!(line.counts(dec!(1950)), counts, "{held}");
     }

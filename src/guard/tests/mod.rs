@@ -45,6 +45,7 @@ mod head;
 mod headroom;
 mod held_back;
 mod hindrances;
+mod hit_together;
 mod if_away;
 mod in_flight;
 mod keeping_flat;

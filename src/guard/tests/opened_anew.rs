@@ -24,7 +24,7 @@ fn covered(held: Decimal) -> CoverLine {
 
 /// How much of it has its line still, once it is read as this.
 fn kept(mut line: CoverLine, now: HeldNow) -> Decimal {
-    line.resize(&now);
+    line.resize(&now, 0);
     line.covered_parts().iter().map(|part| part.size).sum()
 }
 
@@ -206,7 +206,7 @@ fn of_what_filled_while_something_was_closed_the_nearer_picture_holds() {
         let moved = Some(Moved { surely_closed: closed.into(), ..Moved::default() });
         let by = Enlarged { judged, moved, ..Enlarged::default() };
         let mut line = covered(dec!(2));
-        line.resize(&HeldNow { by, ..now(held.into(), dec!(2000), dec!(2000)) });
+        line.resize(&HeldNow { by, ..now(held.into(), dec!(2000), dec!(2000)) }, 0);
         let lines: Vec<LinePart> = lines.iter().copied().map(part).collect();
         assert_eq!(line.parts(Decimal::ZERO), lines, "{held} {filled_px} {filled} {closed}");
     }
@@ -327,10 +327,10 @@ fn a_position_of_before_an_absence_is_another_once_all_its_stops_were_reached() 
             let mut line = CoverLine::restored(&record);
             let view = View::default();
             if !is_away {
-                line.on_orders(&view, ETH, 1, Some(dec!(2500)));
+                line.on_orders(&view, ETH, (1, Some(dec!(2500))), |_| false);
             }
-            line.resize(&now(dec!(1), entry_px, dec!(1000000)));
-            line.on_orders(&view, ETH, 2, Some(mark));
+            line.resize(&now(dec!(1), entry_px, dec!(1000000)), 0);
+            line.on_orders(&view, ETH, (2, Some(mark)), |_| false);
             let kept: Decimal = line.covered_parts().iter().map(|part| part.size).sum();
             assert_eq!(kept, if is_away { left } else { dec!(1) }, "{entry_px} {mark} {is_away}");
         }

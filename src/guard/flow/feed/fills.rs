@@ -131,7 +131,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         }
     };
     // The read is of the same moment, and shows it.
-    if fill.time == read_ms && step.guard.position_told(asset) == after {
+    if fill.time == read_ms && step.guard.view.position_read(asset) == after {
+        step.guard.feed.chains.remove(&asset);
         return false;
     }
     step.guard.feed.filled_ms = step.now_ms;
@@ -206,6 +207,11 @@ fn take_in(step: &mut Step<'_>, asset: u32, fill: &Fill, (held, after, px): (Dec
         step.effects.immediate.push(Command::Read(if has_child { Read::OrdersNow } else { Read::Orders }));
         return false;
     }
+    let side = PositionSide::opened_by(fill.side);
+    if side.held(after) <= side.held(held) {
+        // What closes a part enlarges nothing, whatever else has filled that no read shows.
+        return false;
+    }
     let now = step.guard.moment(step.now_ms);
     cover::note_filled(step.guard, (asset, after.saturating_sub(held)), fill.oid, now);
     step.guard.view.on_filled(asset, (after, px), fill.time, step.now_ms)
@@ -247,8 +253,13 @@ fn after(guard: &Guard, fill: &Fill) -> Result<Decimal, String> {
 /// A fill begins where the one before it did not end: one is missing, and nothing is made of this one before a read, but that
 /// something may be held there.
 fn on_missed(step: &mut Step<'_>, fill: &Fill, (asset, held): (u32, Decimal)) {
+    let read_ms = step.guard.view.account.as_ref().map(|account| account.venue_ms);
     let feed = &mut step.guard.feed;
     feed.told.miss(asset, fill);
+    if Some(fill.time) == read_ms {
+        // The read of that moment may show it, and others beside it.
+        return;
+    }
     feed.missed = feed.missed.saturating_add(1);
     if feed.missed_told_ms.is_none_or(|told_ms| step.now_ms.saturating_sub(told_ms) >= AGAIN_MS) {
         feed.missed_told_ms = Some(step.now_ms);
@@ -267,7 +278,7 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
     for asset in changes.keys() {
         let size = size(asset);
         let is_told =
-            feed.chains.get(asset).is_some_and(|(after, time_ms)| *after == size || *time_ms > account.venue_ms);
+            feed.chains.get(asset).is_some_and(|(after, time_ms)| *after == size || *time_ms >= account.venue_ms);
         let coin = view.universe.get(*asset).map(|market| &market.coin);
         let is_new = coin.and_then(|coin| feed.unlisted.remove(coin)).is_some_and(|after| after == size);
         if feed.tells_account() && !is_told && !is_new {
@@ -278,12 +289,16 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
     feed.chains.retain(|asset, (after, time_ms)| {
         *time_ms > account.venue_ms || *time_ms == account.venue_ms && *after != size(asset)
     });
-    feed.unread_ms = (feed.filled_ms >= account.begun_ms).then_some(account.begun_ms);
     feed.told.forget_before(account.venue_ms);
     feed.shown_alone.clear();
     feed.by_account.retain(|asset| feed.chains.get(asset).is_some_and(|(_, time_ms)| *time_ms > account.venue_ms));
-    if !account.by_fill.is_empty() {
-        // It is older than the fill.
+    let (begun_ms, is_by_fill) = (account.begun_ms, !account.by_fill.is_empty());
+    // However late it was asked for, it is older than what it does not show.
+    let is_behind = is_by_fill || step.guard.is_behind_fills();
+    let feed = &mut step.guard.feed;
+    let unread_ms = feed.unread_ms.filter(|_| is_behind);
+    feed.unread_ms = unread_ms.or((is_behind || feed.filled_ms >= begun_ms).then_some(begun_ms));
+    if is_behind {
         step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
 }

@@ -70,6 +70,7 @@ fn is_calm(guard: &Guard) -> bool {
         && watch.bare_ms.is_empty()
         && watch.retried_markets().len() == watch.dust().count();
     let is_told = feed.unexplained.is_empty()
+        && !guard.is_behind_fills()
         && feed.doubted.is_empty()
         && feed.account_differs_ms.is_none()
         && feed.orders_differ.is_none()

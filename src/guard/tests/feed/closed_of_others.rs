@@ -1,6 +1,8 @@
 //! A position that was opened elsewhere and closed by an order of the client's between two reads leaves nothing, whoever told of the opening.
 
+use super::doubted_fills::holding;
 use super::*;
+use crate::guard::tests::covering_line::closes;
 use crate::venue::side::PositionSide;
 
 /// A guard whose feed told of 0.4 ETH bought elsewhere, and whose client's sale of `size` the venue told to have filled.
@@ -116,4 +118,41 @@ fn a_fill_that_is_told_before_its_answer_is_not_of_others() {
     desk.now += 100;
     desk.read_account(desk.now);
     assert!(!differs(&mut desk));
+}
+
+/// A bid fills, and the stop of what was held is hit, in one moment: what the stop closed is no part of what is left, which has the stop
+/// that the bid brought.
+#[test]
+fn what_a_stop_closed_beside_an_entry_is_closed_once() {
+    let entered = |desk: &mut Desk, px: Decimal| {
+        let (mut state, equity, begun_ms) = (desk.state(desk.now), desk.equity, desk.now);
+        state.asset_positions.iter_mut().for_each(|element| element.position.entry_px = Some(px));
+        desk.step(Input::Account { state, equity, begun_ms })
+    };
+    let mut desk = holding();
+    let mut bid = open("ETH", "B", "1990", "3", 77);
+    bid.children.push(open_stop("ETH", "A", "1950", "3", 78));
+    desk.orders.push(bid);
+    for _ in 0..2 {
+        desk.now += 500;
+        entered(&mut desk, dec!(2000));
+        desk.read_orders(desk.now);
+    }
+    desk.mids.insert("ETH".to_owned(), dec!(1955));
+    let bought = with(fill(&desk, 5, "2", "3"), "/px", json!("1990"));
+    let sold = with(with(with(fill(&desk, 6, "5", "2"), "/side", json!("A")), "/oid", json!(9)), "/px", json!("1958"));
+    let mut effects = vec![fills(&mut desk, vec![bought, sold])];
+    desk.positions.insert("ETH", dec!(3));
+    desk.orders = vec![open_stop("ETH", "A", "1950", "3", 78)];
+    for _ in 0..8 {
+        desk.now += 400;
+        effects.push(entered(&mut desk, dec!(1994)));
+        effects.extend([desk.read_mids(desk.now), desk.read_orders(desk.now), desk.step(Input::Tick)]);
+    }
+    assert!(effects.iter().flat_map(closes).next().is_none());
+    let line = desk.guard.lines.get(ETH).unwrap();
+    assert_eq!(
+        line.covered_parts().iter().map(|part| (part.px, part.size)).collect::<Vec<_>>(),
+        [(dec!(1950), dec!(3))]
+    );
 }

@@ -1,5 +1,6 @@
 //! The live feed's news: covered at once, believed as far as it is proved, and closing nothing.
 
+mod behind_fills;
 mod closed_of_others;
 mod doubted_fills;
 mod fills;
