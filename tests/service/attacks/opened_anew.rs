@@ -139,3 +139,63 @@ fn what_a_stop_of_before_leaves_of_the_new_position_is_closed() {
     stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": null})).unwrap();
     until("the rest to be closed", || held(&stand, "ETH").is_none().then_some(()));
 }
+
+fn bid(stand: &Stand, px: &str, size: &str) {
+    let order = json!({"a": ETH, "b": true, "p": px, "s": size, "r": false, "t": {"limit": {"tif": "Gtc"}}});
+    let reply = stand.send(&place(&order));
+    assert!(reply.pointer("/response/data/statuses/0/resting").is_some(), "{reply}");
+}
+
+/// Places a client's own stop, and waits until it stands alone.
+fn stop_alone(stand: &Stand, px: &str, size: &str) {
+    let trigger = json!({"trigger": {"isMarket": true, "triggerPx": px, "tpsl": "sl"}});
+    let stop = json!({"a": ETH, "b": false, "p": "2400", "s": size, "r": true, "t": trigger});
+    let reply = stand.send(&place(&stop));
+    assert_eq!(reply["status"], "ok", "{reply}");
+    let is_it = |stop: &Value| is_same(stop["triggerPx"].as_str().unwrap(), px);
+    until("that stop alone", || stops(stand, "ETH").iter().all(is_it).then_some(()));
+}
+
+/// What is left has one stop, of the bid, for just that; it stays so for longer than anything is looked at before it is closed.
+fn stays_with_its_own_stop(stand: &Stand, size: &str) {
+    let child = stops(stand, "ETH");
+    assert!(child.len() == 1 && is_same(child[0]["sz"].as_str().unwrap(), size), "the bid's own stop: {child:?}");
+    more_reads(stand, 1);
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let now = held(stand, "ETH").expect("the new position");
+    assert!(is_same(&now, size), "{now} of {size}: {:?}", stand.events().pop());
+    assert!(closes(stand).is_empty(), "{size}: {:?}", closes(stand));
+    assert!(stops(stand, "ETH").iter().any(|stop| stop["oid"] == child[0]["oid"]));
+}
+
+/// The price leaps over a bid and the stop of what was held, in one step and beside the live feed.
+#[test]
+fn a_bid_that_fills_beside_the_stop_of_before_is_not_closed_with_it() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    buy(&stand, "2501", "0.4");
+    stop_alone(&stand, "2490", "0.4");
+    bid(&stand, "2495", "0.6");
+    until("the feed's audits", || (stand.status()["venue"]["feed"]["audited"] == true).then_some(()));
+    stand.venue.price("ETH", "2488").unwrap();
+    stays_with_its_own_stop(&stand, "0.6");
+}
+
+/// A trailed stop fires and a bid at the price of before fills, between two reads: no entry price tells both positions apart.
+#[test]
+fn a_bid_at_the_old_price_is_not_closed_for_the_stop_of_before() {
+    for size in ["0.2", "0.3"] {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        stand.without_feed();
+        buy(&stand, "2501", "0.2");
+        stand.venue.price("ETH", "2520").unwrap();
+        stop_alone(&stand, "2508", "0.2");
+        bid(&stand, "2499.9", size);
+        more_reads(&stand, 2);
+        stand.venue.fault("clearinghouseState", "http_502", 1_000).unwrap();
+        for px in ["2510", "2507.5", "2503", "2499.8"] {
+            stand.venue.price("ETH", px).unwrap();
+        }
+        stand.venue.control(&json!({"op": "clear"})).unwrap();
+        stays_with_its_own_stop(&stand, size);
+    }
+}

@@ -189,3 +189,21 @@ fn what_the_feeds_account_alone_shows_is_covered_and_killed() {
     assert!(closes(&stand).is_empty());
     a_kill_closes(&stand, "ETH");
 }
+
+/// The first read after a fill lags, and all others fail: what is known by the feed alone is covered, and a kill closes it.
+#[test]
+fn a_read_that_lags_leaves_nothing_bare() {
+    let stand = listening();
+    hold_covered(&stand, "ETH", "0.4");
+    audited(&stand);
+    let stale = json!({"op": "fault", "on": "clearinghouseState", "kind": "stale", "times": 1});
+    let then = json!({"op": "fault", "on": "clearinghouseState", "kind": "http_502", "times": 100_000});
+    stand.venue.control(&json!([stale, then])).unwrap();
+    // The read is of an earlier moment of the venue's than the fill.
+    std::thread::sleep(Duration::from_millis(30));
+    hold(&stand, "ETH", "-0.3");
+    let stop = covered(&stand, "ETH", "0.3");
+    assert_eq!(stop["side"], "B", "{stop}");
+    assert!(closes(&stand).is_empty());
+    a_kill_closes(&stand, "ETH");
+}
