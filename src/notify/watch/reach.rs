@@ -29,10 +29,20 @@ impl Watch {
         match seen {
             Seen::Well => self.end(UNWELL, now_ms),
             Seen::Away(why) if away_due => self.begin(self.away(why).at(now_ms)),
-            Seen::Taken { who, url } if away_due => self.begin(self.taken(who, url).at(now_ms)),
+            Seen::Taken { who, url } if away_due => self.begin_taken(self.taken(who, url), now_ms),
             Seen::Unwell(problems) if unwell_due => self.begin(self.unwell(problems).at(now_ms)),
             _ => {}
         }
+    }
+
+    /// Tells that another guard has the address, also where silence was told before: since then it lasts.
+    fn begin_taken(&mut self, taken: Notice, now_ms: u64) {
+        let since_ms = match self.open.get(AWAY) {
+            Some(told) if told.happened == taken.happened => return,
+            Some(told) => told.at_ms,
+            None => now_ms,
+        };
+        self.begin_again(taken.at(since_ms));
     }
 
     /// Whether the notifier's own state can be written; why not.
