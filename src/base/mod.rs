@@ -19,6 +19,7 @@ pub mod key;
 pub mod kill_file;
 pub mod kill_watch;
 pub mod life;
+pub mod listening;
 pub mod lock_holder;
 pub mod log_line;
 pub mod mode;

@@ -21,6 +21,7 @@ use super::kill_told::{Seen, Watcher};
 use super::start_again::again;
 use super::{running_here, start};
 use crate::base::kill_file::Pulled;
+use crate::base::listening::listening;
 use crate::base::mode::Mode;
 use crate::base::shell;
 use crate::home::Home;
@@ -210,10 +211,12 @@ fn see(home: &Home) -> Seen {
     let again = config.as_ref().filter(|_| watched == Some(true)).and_then(|config| again(home, config));
     let hindrance =
         config.as_ref().filter(|_| watched == Some(false)).and_then(|config| journal::hindrance(home, config));
-    let listen = config.map(|config| config.listen);
+    let (left, listen) = (left(home), config.map(|config| config.listen));
+    let silent = watched == Some(true) && left.is_none();
+    let found = running_here::by_mark(home).filter(|_| silent).map(listening).unwrap_or_default();
     let has_no_config =
         home.config_file().symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    Seen { watched, left: left(home), listen, start, has_no_config, again, hindrance }
+    Seen { watched, left, listen, found, start, has_no_config, again, hindrance }
 }
 
 fn find(home: &Home) -> Vec<Other> {

@@ -22,6 +22,9 @@ use crate::record::status::{Closing, Status};
 const EVERY: Duration = Duration::from_millis(100);
 /// Time for one answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Said where no file tells where a guard answers, and the system does not either.
+const UNKNOWN: &str = "neither its address nor its config can be read, and its log said at its start where it listens: \
+                       SVC_GUARD_LISTEN=HOST:PORT before the same command asks there";
 /// Most bytes of a status: thousands of orders fit.
 const MAX_STATUS: u64 = 8 * 1024 * 1024;
 
@@ -34,6 +37,9 @@ pub(super) struct Seen {
     pub(super) left: Option<Left>,
     /// Where its config says that it listens.
     pub(super) listen: Option<SocketAddr>,
+    /// Where its guard is seen to listen, which left no word of that there: its home was taken away.
+    #[serde(default)]
+    pub(super) found: Vec<SocketAddr>,
     /// The command that starts its guard, where that sends.
     pub(super) start: Option<String>,
     /// Whether there is nothing where its config belongs.
@@ -60,8 +66,9 @@ impl Watcher {
     pub(super) fn of(home: &Home, seen: &Seen) -> Self {
         let left = seen.left.as_ref();
         let named = environment::listen(None).ok().flatten();
+        let told = [left.map(|left| left.address), named].into_iter().flatten();
         let mut urls: Vec<String> =
-            [left.map(|left| left.address), named, seen.listen].into_iter().flatten().filter_map(base_url).collect();
+            told.chain(seen.found.iter().copied()).chain(seen.listen).filter_map(base_url).collect();
         urls.dedup();
         let is_known = !urls.is_empty();
         // Of a home that was taken away, nothing says where its guard answers.
@@ -129,7 +136,7 @@ impl Watcher {
             }
         }
         if !self.is_known {
-            why.insert(0, "neither its address nor its config can be read".to_owned());
+            why.insert(0, UNKNOWN.to_owned());
         }
         Err(why.join("; "))
     }

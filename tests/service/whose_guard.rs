@@ -204,7 +204,7 @@ fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_th
     fs::create_dir(stand.home()).unwrap();
     let (code, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
     assert!(code == Some(0) && !told.contains("no guard runs"), "{told}");
-    assert!(told.contains("do not end it") && told.contains("the venue's own page"), "{told}");
+    assert!(told.contains("killed; clos") || told.contains("flat"), "{told}");
     // Nothing begins beside it, and nobody is told to end it.
     let kill = format!("`svc-guard --home {} kill --reason TEXT`", stand.home().display());
     let account = format!("0x{}", "11".repeat(20));
@@ -214,7 +214,15 @@ fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_th
         assert!(code != Some(0) && told.contains("a guard runs on") && !told.contains("`kill "), "{args:?}: {told}");
         assert!(told.contains(&kill), "{args:?}: {told}");
     }
+    let (code, told) = said(&stand.home(), &["kill", "--reason", "enough", "--wait", "20"]);
+    assert!(code == Some(0) && told.ends_with("flat: 0 positions, 0 orders\n"), "{told}");
     until_flat(&stand);
+    // Where it hangs it alone can still close what it holds.
+    stand.signal(Signal::SIGSTOP);
+    let (_, told) = said(&stand.home(), &["kill", "--reason", "enough"]);
+    assert!(told.contains("did not say within 2 s") && told.contains(&stand.address().to_string()), "{told}");
+    assert!(told.contains("do not end it") && told.contains("the venue's own page"), "{told}");
+    stand.signal(Signal::SIGCONT);
 }
 
 /// What a start was told by variables, and by a path from where it was made.
