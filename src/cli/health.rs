@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::configured::{Left, configured, left};
 use super::kill_elsewhere::{is_same, of_which};
-use super::kill_told::{Of, kill_file_at, kill_file_of, status_at};
+use super::kill_told::{Of, kill_file_at, status_at};
 use super::reached::USUAL;
 use super::refusal::{Refusal, unsure};
 use super::running_here::running;
@@ -109,23 +109,16 @@ fn start(home: &Home) -> String {
 /// What is to be said where another home's guard answers: none runs on this one, or the one that does is not the one that left word
 /// of itself there.
 fn told_of_another(base: &str, home: &Home) -> Option<String> {
-    let watched = running_here::is_watched(home);
-    let status = status_at(base)?;
-    if Of::new(home.kill_file().path(), watched, left(home)).has(base, &status) {
-        return None;
+    let of = Of::home(home);
+    let other = of.another(base, &status_at(base)?)?;
+    if of.watched() == Some(false) {
+        return Some(of_another(base, &other, home));
     }
-    let other = kill_file_of(&status)?;
-    // Who may not see whether one runs cannot tell by a path that he reaches by another name.
-    let is_sure = watched.is_some() || left(home).is_some_and(|left| left.life.is_some());
-    match watched {
-        Some(false) => Some(of_another(base, &other, home)),
-        _ if !is_sure => None,
-        _ => Some(format!(
-            "no answer from this home's guard: what answers at {base} is the guard of {}; {}",
-            place(other.parent().unwrap_or(Path::new("/"))),
-            way_out(home, false)
-        )),
-    }
+    Some(format!(
+        "no answer from this home's guard: what answers at {base} is the guard of {}; {}",
+        place(other.parent().unwrap_or(Path::new("/"))),
+        way_out(home, false)
+    ))
 }
 
 fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {

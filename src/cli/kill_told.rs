@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::configured::Left;
+use super::configured::{self, Left};
 use super::kill_elsewhere::is_same;
 use super::reached::USUAL;
 use super::start_again::Again;
-use super::{environment, local_http};
+use super::{environment, local_http, running_here};
 use crate::base::moment::iso;
 use crate::guard::AlertCode;
 use crate::home::{Home, base_url, local_url};
@@ -165,19 +165,48 @@ impl Of {
         Self { kill_file: kill_file.to_owned(), watched, left }
     }
 
+    /// What a home's files say of its guard now.
+    pub(super) fn home(home: &Home) -> Self {
+        Self::new(home.kill_file().path(), running_here::is_watched(home), configured::left(home))
+    }
+
+    /// Whether a guard is seen to run on the home.
+    pub(super) fn watched(&self) -> Option<bool> {
+        self.watched
+    }
+
+    /// The kill file of the other guard that answered there, where that is sure: who may not see whether one runs cannot tell by a path
+    /// that he reaches by another name.
+    pub(super) fn another(&self, url: &str, status: &Status) -> Option<PathBuf> {
+        let is_sure = self.watched.is_some() || self.left.as_ref().is_some_and(|left| left.life.is_some());
+        kill_file_of(status).filter(|_| is_sure && !self.may_have(url, status))
+    }
+
+    /// Whether what answers there is this home's guard as far as anybody can tell who only asks: one that lost its folder says so, whatever
+    /// word of an earlier life was put in that one's place.
+    pub(super) fn may_have(&self, url: &str, status: &Status) -> bool {
+        self.has(url, status) || self.has_lost(status)
+    }
+
+    fn has_lost(&self, status: &Status) -> bool {
+        self.has_file(status) && status.alerts.iter().any(|alert| alert.code == AlertCode::HomeGone.as_str())
+    }
+
+    fn has_file(&self, status: &Status) -> bool {
+        is_same(Path::new(&status.kill_file), &self.kill_file)
+    }
+
     /// Whether what answers there is this home's guard: by the number of its life, and without one by the kill file that it names. In
     /// containers of one image the homes of all guards have one path. Where none is seen to run, one may have lost its folder, and says so.
     pub(super) fn has(&self, url: &str, status: &Status) -> bool {
         let life = self.left.as_ref().and_then(|left| left.life.as_ref());
         let is_told = life.is_some() && !status.life.is_empty();
-        let is_lost = || status.alerts.iter().any(|alert| alert.code == AlertCode::HomeGone.as_str());
-        let is_same_file = is_same(Path::new(&status.kill_file), &self.kill_file);
         match self.watched {
-            Some(false) => is_same_file && is_lost(),
+            Some(false) => self.has_lost(status),
             _ if is_told => life == Some(&status.life),
             // A guard before this version tells no life, and its home may have been moved.
             Some(true) if life.is_none() && status.life.is_empty() && self.is_left_at(url) => true,
-            _ => is_same_file,
+            _ => self.has_file(status),
         }
     }
 

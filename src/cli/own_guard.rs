@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use super::configured::{configured, left};
+use super::configured::configured;
 use super::kill_told::{Of, kill_file_of};
-use super::running_here::{is_watched, running};
+use super::running_here::running;
 use crate::base::address::Address;
 use crate::base::shell::place;
 use crate::home::{Home, local_url};
@@ -26,26 +26,21 @@ impl OfHome {
         Self { home, named: None, has_journal: false }
     }
 
-    /// Whether an answer is another guard's. Who may not see whether one runs cannot tell by a path that he reaches by another name, but
-    /// by account and mode.
+    /// Whether an answer is another guard's. Who cannot tell by the home's files can by account and mode.
     fn is_anothers(&mut self, url: &str, status: &Status) -> bool {
-        let (watched, left) = (is_watched(&self.home), left(&self.home));
-        let kill_file = self.home.kill_file();
-        let has = |watched| Of::new(kill_file.path(), watched, left.clone()).has(url, status);
+        let of = Of::home(&self.home);
         if let Ok(config) = configured(&self.home) {
             self.named = Some((config.account, config.mode.to_string()));
         }
         self.has_journal |= self.home.address_file().parent().is_some_and(Path::is_dir);
-        // One that lost its folder says so, whatever word of an earlier life was put in that one's place.
-        if has(watched) || has(Some(false)) {
+        if of.may_have(url, status) {
             return false;
         }
         let is_as_named = |named: &(Address, String)| named.0 == status.account && named.1 == status.mode;
         if self.named.as_ref().is_some_and(|named| !is_as_named(named)) {
             return true;
         }
-        let is_sure = watched.is_some() || left.as_ref().is_some_and(|left| left.life.is_some());
-        self.has_journal && is_sure && kill_file_of(status).is_some()
+        self.has_journal && of.another(url, status).is_some()
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 
 use crate::stand::{Mode, Stand, command, finished, run_with, until};
@@ -223,6 +224,23 @@ fn a_kill_in_the_place_of_a_home_that_was_removed_waits_until_its_guard_looks_th
     assert!(told.contains("did not say within 2 s") && told.contains(&stand.address().to_string()), "{told}");
     assert!(told.contains("do not end it") && told.contains("the venue's own page"), "{told}");
     stand.signal(Signal::SIGCONT);
+}
+
+/// Word of an earlier life stands in a copy, and the one that says that it lost its home is this home's all the same.
+#[test]
+fn a_guard_in_whose_place_an_older_copy_was_put_is_not_taken_for_anothers() {
+    let stand = Stand::up(Mode::Paper, "");
+    let copy = stand.home().with_file_name("copy");
+    let copied = Command::new("cp").arg("-a").args([stand.home(), copy.clone()]).status().unwrap();
+    assert!(copied.success());
+    fs::write(copy.join("journals/listening"), format!("{}\n0x1\n", stand.address())).unwrap();
+    fs::remove_dir_all(stand.home()).unwrap();
+    fs::rename(&copy, stand.home()).unwrap();
+    until("the alert", || (stand.get("/healthz").status == 503).then_some(()));
+    let mark = || fs::File::open(stand.home().join("kill.watched")).unwrap();
+    until("its mark", || Flock::lock(mark(), FlockArg::LockSharedNonblock).is_err().then_some(()));
+    let (code, told) = said(&stand.home(), &["health"]);
+    assert!(code == Some(1) && told.contains("is another folder than the one"), "{told}");
 }
 
 /// What a start was told by variables, and by a path from where it was made.
