@@ -33,6 +33,23 @@ pub(super) struct Args {
     trading: bool,
 }
 
+/// What was asked for, in every command that is proposed in the place of what was typed.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    is_to_trade: bool,
+}
+
+impl Asked {
+    fn words(self) -> &'static str {
+        if self.is_to_trade { "health --trading" } else { "health" }
+    }
+
+    /// The same of another home's guard.
+    fn of(self, home: &Path) -> String {
+        format!("svc-guard --home {} {}", word(home), self.words())
+    }
+}
+
 /// Time for the whole exchange.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -47,33 +64,32 @@ pub(super) fn run(args: Args, home: &Home, is_home_named: bool) -> Result<(), Re
 }
 
 fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
-    let is_to_trade = args.trading;
+    let asked = Asked { is_to_trade: args.trading };
     let listen = environment::listen(args.listen).map_err(|refusal| refusal.to_string())?;
     let is_named = listen.is_some() || args.url.is_some();
     if let Some(other) = kill_disk::of_config(home).filter(|_| !is_named && !is_home_named) {
-        let trading = if is_to_trade { " --trading" } else { "" };
-        let (told, doubt) = of_which(home, &other, |dir| format!("svc-guard --home {} health{trading}", word(dir)));
+        let (told, doubt) = of_which(home, &other, |dir| asked.of(dir));
         return Err(format!("{told}; {}", unsure(&doubt)));
     }
     // The default home's guard may be in health beside a config that nobody can read.
     if home.named_config().is_some() && !is_named && !is_home_named {
         configured(home).map_err(|refusal| refusal.to_string())?;
     }
-    let base = &base_url(args, home)?;
+    let base = &base_url(args, home, asked)?;
     let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
-        .map_err(|error| format!("no answer from {base}: {error}; {}", way_out(home, is_named)))?;
-    if let Some(told) = told_of_another(base, home).filter(|_| !is_named) {
+        .map_err(|error| format!("no answer from {base}: {error}; {}", way_out(home, is_named, asked)))?;
+    if let Some(told) = told_of_another(base, home, asked).filter(|_| !is_named) {
         return Err(told);
     }
     let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
     match (status, health) {
         // Whatever else listens there may say 200 to anything.
         (200, Some(Health { ok: true, not_trading, .. })) => {
-            line(&not_trading).filter(|_| is_to_trade).map_or(Ok(()), Err)
+            line(&not_trading).filter(|_| asked.is_to_trade).map_or(Ok(()), Err)
         }
         (200, _) => Err(format!("{base}/healthz does not answer as a guard does: is that the guard?")),
         (503, health) => {
-            let all = |health: Health<'_>| match is_to_trade {
+            let all = |health: Health<'_>| match asked.is_to_trade {
                 true => [health.problems, health.not_trading].concat(),
                 false => health.problems,
             };
@@ -85,7 +101,7 @@ fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
 }
 
 /// What is done where nobody answers: one that runs is not started beside itself.
-fn way_out(home: &Home, is_named: bool) -> String {
+fn way_out(home: &Home, is_named: bool, asked: Asked) -> String {
     // Who may not see whether one runs is told of both.
     let watched = running_here::is_watched(home);
     let runs = if watched == Some(true) { "a guard runs on this home" } else { "a guard may run on this home" };
@@ -97,7 +113,7 @@ fn way_out(home: &Home, is_named: bool) -> String {
         None => format!(
             "`{}` starts the service where it is down, --listen L or --url URL names another address{}",
             start(home),
-            if is_named { String::new() } else { kill_disk::beside(home) }
+            if is_named { String::new() } else { kill_disk::beside(home, asked.words()) }
         ),
     }
 }
@@ -108,20 +124,20 @@ fn start(home: &Home) -> String {
 
 /// What is to be said where another home's guard answers: none runs on this one, or the one that does is not the one that left word
 /// of itself there.
-fn told_of_another(base: &str, home: &Home) -> Option<String> {
+fn told_of_another(base: &str, home: &Home, asked: Asked) -> Option<String> {
     let of = Of::home(home);
     let other = of.another(base, &status_at(base)?)?;
     if of.watched() == Some(false) {
-        return Some(of_another(base, &other, home));
+        return Some(of_another(base, &other, home, asked));
     }
     Some(format!(
         "no answer from this home's guard: what answers at {base} is the guard of {}; {}",
         place(other.parent().unwrap_or(Path::new("/"))),
-        way_out(home, false)
+        way_out(home, false, asked)
     ))
 }
 
-fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
+fn of_another(base: &str, kill_file: &Path, home: &Home, asked: Asked) -> String {
     let other = kill_file.parent().unwrap_or(Path::new("/"));
     let own = if configured(home).is_ok() {
         format!(
@@ -132,18 +148,17 @@ fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
         "`svc-guard init` sets this home up".to_owned()
     };
     format!(
-        "no guard runs on this home: what answers at {base} is the guard of {}; `svc-guard --home {} health` asks for that \
-         one's, and {own}",
+        "no guard runs on this home: what answers at {base} is the guard of {}; `{}` asks for that one's, and {own}",
         place(other),
-        word(other),
+        asked.of(other),
     )
 }
 
 /// Where the service may be: where it was said to be, or where the one that runs on this home left word that it listens,
 /// and where its config says.
-fn base_url(args: Args, home: &Home) -> Result<String, String> {
+fn base_url(args: Args, home: &Home, asked: Asked) -> Result<String, String> {
     if let Some(url) = args.url {
-        return plain(&url).map(|url| url.as_str().to_owned());
+        return plain(&url, asked).map(|url| url.as_str().to_owned());
     }
     if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
         return Ok(local_url(listen));
@@ -159,7 +174,7 @@ fn base_url(args: Args, home: &Home) -> Result<String, String> {
     }
     match configured(home) {
         Ok(config) => Ok(local_url(config.listen)),
-        Err(refusal) => without_config(home, &refusal.to_string()),
+        Err(refusal) => without_config(home, &refusal.to_string(), asked),
     }
 }
 
@@ -170,7 +185,7 @@ fn is_life_at(left: &Left) -> bool {
 }
 
 /// The guard at the usual address, where it is this home's: a folder that was moved or removed beside it says so nowhere else.
-fn without_config(home: &Home, why: &str) -> Result<String, String> {
+fn without_config(home: &Home, why: &str, asked: Asked) -> Result<String, String> {
     let usual = local_url(USUAL);
     let told = || running_here::told(home).unwrap_or_else(|| why.to_owned());
     if running_here::is_running(home) {
@@ -179,11 +194,11 @@ fn without_config(home: &Home, why: &str) -> Result<String, String> {
             .map_or_else(|| Err(told()), |_| Ok(usual));
     }
     let Some(file) = kill_file_at(&usual) else { return Err(why.to_owned()) };
-    if is_same(&file, home.kill_file().path()) { Ok(usual) } else { Err(of_another(&usual, &file, home)) }
+    if is_same(&file, home.kill_file().path()) { Ok(usual) } else { Err(of_another(&usual, &file, home, asked)) }
 }
 
 /// The URL that was named; a guard answers on its own machine, where nothing is encrypted.
-fn plain(url: &str) -> Result<Origin, String> {
+fn plain(url: &str, asked: Asked) -> Result<Origin, String> {
     let read = Origin::parse(url).ok().filter(|url| !url.is_encrypted());
     let likely = || {
         let bare = url.split_once("://").map_or(url, |(_, bare)| bare).split('/').next().unwrap_or_default();
@@ -192,8 +207,9 @@ fn plain(url: &str) -> Result<Origin, String> {
     let no_https = if url.starts_with("https:") { ", for a guard speaks no https" } else { "" };
     read.ok_or_else(|| {
         format!(
-            "--url {:?} must be http://host:port{no_https}: `svc-guard health --url {}`",
+            "--url {:?} must be http://host:port{no_https}: `svc-guard {} --url {}`",
             short(url),
+            asked.words(),
             word(likely())
         )
     })

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::kill_disk::NotPlaced;
 use super::kill_told::{Seen, Watcher, left, unknown};
+use super::kill_typed::Typed;
 use super::kill_ways::{Runs, Ways};
 use super::output::{report, say};
 use super::refusal::Refusal;
@@ -25,13 +26,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = values::reason)]
     reason: String,
     /// Wait until the guard says that no position, no order and no TWAP order is left, for so long at most
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = values::USUAL_WAIT, value_parser = values::seconds)]
     wait: Option<u16>,
 }
 
-/// Reads the value of `--wait`.
-fn seconds(typed: &str) -> Result<u16, String> {
-    typed.parse().map_err(|_| "must be whole seconds, 65535 at most, such as 60".to_owned())
+impl Args {
+    fn typed(&self) -> Typed {
+        Typed { reason: Some(self.reason.clone()), wait: self.wait }
+    }
 }
 
 /// A running guard says within this that it has heard.
@@ -50,17 +52,14 @@ const NOTHING: &str = "0 positions, 0 orders";
 const MOST_ALERTS: usize = 3;
 
 pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), Refusal> {
-    let kill = home.kill_file();
+    let (kill, typed) = (home.kill_file(), args.typed());
     if let Some(other) = kill_disk::of_config(home).filter(|_| !is_home_named) {
-        let wait = args.wait.map_or_else(String::new, |seconds| format!(" --wait {seconds}"));
-        let command = |dir: &Path| format!("{}{wait}", kill_elsewhere::command(dir, &args.reason));
-        let (told, doubt) = kill_elsewhere::of_which(home, &other, command);
+        let (told, doubt) = kill_elsewhere::of_which(home, &other, |dir| typed.command(dir));
         return Err(Refusal::KillOfWhich(told, doubt));
     }
     if let Some(told) = kill_disk::unread_config(home).filter(|_| !is_home_named) {
-        let wait = args.wait.map_or_else(String::new, |seconds| format!(" --wait {seconds}"));
-        let own = kill_elsewhere::command(home.dir(), &args.reason);
-        return Err(Refusal::KillOfWhich(told, format!("`{own}{wait}` is for the default home")));
+        let own = typed.command(home.dir());
+        return Err(Refusal::KillOfWhich(told, format!("`{own}` is for the default home")));
     }
     let placed = kill_disk::pull(home, &args.reason);
     let (seen, watcher) = found(home, placed.is_ok());
@@ -68,7 +67,7 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         Ok(placed) => placed,
         Err(NotPlaced::Late(waiting)) => return late(home, &watcher, args, waiting),
         Err(NotPlaced::Refused(error)) => {
-            let runs = Runs { homes: kill_disk::elsewhere(home), reason: args.reason.clone() };
+            let runs = Runs { homes: kill_disk::elsewhere(home), typed };
             let is_gone = error.kind() == io::ErrorKind::NotFound;
             let alone = watcher.answers().filter(|_| is_gone).map(str::to_owned);
             let url = watcher.url().map(str::to_owned);
@@ -80,7 +79,7 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
     // A guard whose folder was taken away looks at the path of another one that stands there by now.
     if seen.watched == Some(false) && watcher.answers().is_none() {
         let found = if placed.before { "the kill switch was pulled before" } else { "the kill switch is pulled" };
-        return Err(unheard(home, format!("{found} ({reason})"), &args.reason, seen));
+        return Err(unheard(home, format!("{found} ({reason})"), typed, seen));
     }
     let done = format!("the kill switch is pulled ({reason})");
     report(&format!("{found}: {reason}\n"), &done)?;
@@ -95,17 +94,17 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         home,
         &watcher,
         &heard,
-        args.wait.is_none().then(|| silent(reason, seen.again.as_ref(), seen.has_no_config, false)),
+        args.wait.is_none().then(|| silent(Some(reason), seen.again.as_ref(), seen.has_no_config)),
     );
     report(&format!("{told}\n{}\n", release(kill.path(), placed.is_folder)), &done)?;
     // A person in a hurry names no home, and may mean another guard than the default home's.
-    let going_on = kill_elsewhere::not_killed(&kill_disk::others(home), &args.reason);
+    let going_on = kill_elsewhere::not_killed(&kill_disk::others(home), &typed);
     if !going_on.is_empty() {
         report(&going_on, &done)?;
     }
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(home, &watcher, seconds, &Said { done: &done, reason: &args.reason }),
+        (Some(seconds), _) => wait(home, &watcher, seconds, &Said { done: &done, typed: &typed }),
         (None, _) => Ok(()),
     }
 }
@@ -137,7 +136,7 @@ fn late(home: &Home, watcher: &Watcher, args: &Args, waiting: u32) -> Result<(),
         &done,
     )?;
     report(&format!("{}\n", told(home, watcher, &heard, None)), &done)?;
-    let said = Said { done: &done, reason: &args.reason };
+    let said = Said { done: &done, typed: &args.typed() };
     args.wait.map_or(Ok(()), |seconds| wait(home, watcher, seconds, &said))
 }
 
@@ -207,15 +206,15 @@ fn release(file: &Path, is_folder: bool) -> String {
     format!("Only a person releases it: {remove}{and} and restart the service.")
 }
 
-/// What is said where nobody sees that everything is closed: what was done, and the reason that was typed.
+/// What is said where nobody sees that everything is closed: what was done, and what was typed.
 struct Said<'a> {
     done: &'a str,
-    reason: &'a str,
+    typed: &'a Typed,
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
 fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result<(), Refusal> {
-    let Said { done, reason } = *said;
+    let Said { done, typed } = *said;
     let patience = Duration::from_secs(seconds.into());
     let answer = waiting::with_progress("everything to be closed", || until_flat(home, watcher, patience));
     match answer {
@@ -232,9 +231,9 @@ fn wait(home: &Home, watcher: &Watcher, seconds: u16, said: &Said<'_>) -> Result
         Err(why) => {
             let seen = kill_disk::look(home);
             if seen.watched == Some(false) {
-                return Err(unheard(home, done.to_owned(), reason, seen));
+                return Err(unheard(home, done.to_owned(), typed.clone(), seen));
             }
-            let silent = silent(reason, seen.again.as_ref(), seen.has_no_config, true);
+            let silent = silent(None, seen.again.as_ref(), seen.has_no_config);
             Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}; {silent}")))
         }
     }
@@ -274,7 +273,7 @@ fn not_flat(status: &Status, seconds: u16) -> String {
 }
 
 /// The refusal where no running guard reads this home's kill file: that it is pulled, and what is left to do.
-fn unheard(home: &Home, mut found: String, reason: &str, seen: Seen) -> Refusal {
+fn unheard(home: &Home, mut found: String, typed: Typed, seen: Seen) -> Refusal {
     if seen.has_no_config {
         let (dir, config) = (place(home.dir()), place(&home.config_file()));
         found.push_str(&format!(" in {dir}, which may not be the home that is meant: there is no {config}"));
@@ -285,7 +284,7 @@ fn unheard(home: &Home, mut found: String, reason: &str, seen: Seen) -> Refusal 
              venue's own page"
         ));
     }
-    let runs = Runs { homes: kill_disk::elsewhere(home), reason: reason.to_owned() };
+    let runs = Runs { homes: kill_disk::elsewhere(home), typed };
     Refusal::Unheard(home.kill_file().path().to_owned(), found, runs, seen.start.filter(|_| seen.hindrance.is_none()))
 }
 

@@ -179,10 +179,10 @@ pub(super) fn elsewhere(home: &Home) -> Vec<PathBuf> {
 }
 
 /// The end of a refusal where this home's guard finds no address, or does not answer there: another home's may hang at it.
-pub(super) fn beside(home: &Home) -> String {
+pub(super) fn beside(home: &Home, health: &str) -> String {
     others(home).first().map_or_else(String::new, |(other, _)| {
         format!(
-            "; a guard runs on {}, and `svc-guard --home {} health` tells of that one",
+            "; a guard runs on {}, and `svc-guard --home {} {health}` tells of that one",
             shell::place(other),
             shell::word(other)
         )

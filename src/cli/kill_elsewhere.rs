@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::kill_typed::Typed;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::packaged::SERVICE_HOME;
-use crate::base::shell::{place, word};
+use crate::base::shell::place;
 use crate::home::{Home, system_home};
 
 /// Most folders that are looked into beside a home.
@@ -108,17 +109,12 @@ fn folders(parent: &Path, personal: Option<&Path>) -> Vec<PathBuf> {
     dirs
 }
 
-/// A line for each guard that goes on, with the command that kills it for the same reason.
-pub(super) fn not_killed(others: &[Other], reason: &str) -> String {
+/// A line for each guard that goes on, with the command that kills it as this one is killed.
+pub(super) fn not_killed(others: &[Other], typed: &Typed) -> String {
     let alive = others.iter().filter(|(_, is_pulled)| !is_pulled);
     let line =
-        |dir: &PathBuf| format!("the guard of {} runs too and is NOT killed: `{}`\n", place(dir), command(dir, reason));
+        |dir: &PathBuf| format!("the guard of {} runs too and is NOT killed: `{}`\n", place(dir), typed.command(dir));
     alive.map(|(dir, _)| line(dir)).collect()
-}
-
-/// The command that kills the guard of a home.
-pub(super) fn command(home: &Path, reason: &str) -> String {
-    format!("svc-guard --home {} kill --reason {}", word(home), word(reason))
 }
 
 /// Whether two names mean one place, whatever links lead there.
@@ -143,8 +139,9 @@ mod tests {
     #[test]
     fn each_guard_that_goes_on_is_named_with_its_command() {
         let others = [("/a".into(), true), ("/my home".into(), false)];
-        let said = "the guard of /my home runs too and is NOT killed: `svc-guard --home '/my home' kill --reason 'it'\\''s wrong'`\n";
-        assert_eq!(not_killed(&others, "it's wrong"), said);
-        assert_eq!(not_killed(&others[..1], "x"), "");
+        let said = "the guard of /my home runs too and is NOT killed: `svc-guard --home '/my home' kill --reason 'it'\\''s wrong' --wait 7`\n";
+        let typed = Typed { reason: Some("it's wrong".to_owned()), wait: Some(7) };
+        assert_eq!(not_killed(&others, &typed), said);
+        assert_eq!(not_killed(&others[..1], &typed), "");
     }
 }

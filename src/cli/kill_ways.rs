@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::kill_elsewhere::{command, is_home};
+use super::kill_elsewhere::is_home;
+use super::kill_typed::Typed;
 use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
 use crate::base::shell::{place, word};
 
-/// The other homes on which guards run, as far as they are found; and the reason that was typed.
+/// The other homes on which guards run, as far as they are found; and the kill as it was typed.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     /// The homes.
     pub(super) homes: Vec<PathBuf>,
-    /// The reason.
-    pub(super) reason: String,
+    /// What was typed.
+    pub(super) typed: Typed,
 }
 
 /// The guards that may be meant by who cannot write a kill file.
@@ -36,12 +37,12 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
     let home = file.parent().unwrap_or(Path::new("/"));
     let folder = word(home);
     let (url, runs) = (ways.url.as_deref(), &ways.runs);
+    let kill = runs.typed.command(home);
     if let Some(alone) = &ways.alone {
         return format!(
             "there is no folder {}, and the guard that started there answers at {alone}. It looks for the file at that path too: \
-             `mkdir -p {folder} && {}` kills it. {}",
+             `mkdir -p {folder} && {kill}` kills it. {}",
             place(home),
-            command(home, reason(runs)),
             by_client(Some(alone))
         );
     }
@@ -49,24 +50,21 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
         io::ErrorKind::NotADirectory | io::ErrorKind::NotFound if is_of_home(home) => format!(
             "{} is the place of a file, and a home is the folder that its files are in: `{}` kills the guard of that one. {}",
             place(home),
-            command(home.parent().unwrap_or(Path::new("/")), reason(runs)),
+            runs.typed.command(home.parent().unwrap_or(Path::new("/"))),
             running(runs)
         ),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
             "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its \
-             place of today; where it was removed, `mkdir -p {folder} && {}` reaches one that still looks there, and what cannot wait is \
+             place of today; where it was removed, `mkdir -p {folder} && {kill}` reaches one that still looks there, and what cannot wait is \
              closed at the venue's own page. {}",
             place(home),
-            command(home, reason(runs)),
             running(runs)
         ),
-        kind => match (disk_fault(error, file), owner(home).filter(|_| kind == io::ErrorKind::PermissionDenied)) {
+        _ => match (disk_fault(error, file), owner(home).filter(|_| error.kind() == io::ErrorKind::PermissionDenied)) {
             (Some(fault), _) => format!("{fault}. {}", by_client(url)),
-            (None, Some(user)) => format!(
-                "it is the home of {user}: `sudo -u {user} {}` pulls it. {}",
-                command(home, reason(runs)),
-                by_client(url)
-            ),
+            (None, Some(user)) => {
+                format!("it is the home of {user}: `sudo -u {user} {kill}` pulls it. {}", by_client(url))
+            }
             (None, None) => {
                 format!(
                     "write that file yourself, as who may, or name the home of the guard that runs. {}",
@@ -103,16 +101,11 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 /// The address of a guard with the default listen address.
 const USUAL_URL: &str = "http://127.0.0.1:8547";
 
-/// The reason that was typed, or what stands for it.
-fn reason(runs: &Runs) -> &str {
-    if runs.reason.is_empty() { "TEXT" } else { &runs.reason }
-}
-
 /// How to pull the switch of a guard that runs.
 fn running(runs: &Runs) -> String {
-    let kills = |home: &PathBuf| format!("{}: `{}` kills that one", word(home), command(home, &runs.reason));
+    let kills = |home: &PathBuf| format!("{}: `{}` kills that one", word(home), runs.typed.command(home));
     match &runs.homes[..] {
-        [] => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
+        [] => format!("`{}` names the home of a guard that runs", runs.typed.command(Path::new("DIR"))),
         [home] => format!("A guard runs on {}", kills(home)),
         // Who types the first command alone must not take the account of another for closed.
         homes => {
@@ -136,6 +129,10 @@ pub(super) fn unheard(runs: &Runs, start: Option<&str>) -> String {
 mod tests {
     use super::super::refusal::Refusal;
     use super::*;
+
+    fn typed(reason: &str) -> Typed {
+        Typed { reason: Some(reason.to_owned()), wait: None }
+    }
 
     #[test]
     fn a_kill_that_cannot_be_written_says_what_can_be_done() {
@@ -162,7 +159,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let dir = home.path().display();
         let said = |is_home: bool| {
-            let runs = Runs { homes: Vec::new(), reason: "wrong size".to_owned() };
+            let runs = Runs { homes: Vec::new(), typed: typed("wrong size") };
             let ways = Ways { runs, ..Ways::default() };
             let said =
                 Refusal::NotPulled(home.path().join("kill/kill"), io::ErrorKind::NotFound.into(), ways).to_string();
@@ -172,11 +169,11 @@ mod tests {
         said(false);
         std::fs::write(home.path().join("kill.ready"), "").unwrap();
         said(true);
-        let runs = Runs { homes: vec!["/other".into()], reason: "wrong size".to_owned() };
+        let runs = Runs { homes: vec!["/other".into()], typed: typed("wrong size") };
         let ways = Ways { runs, ..Ways::default() };
         let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), ways).to_string();
         assert!(said.ends_with("`svc-guard --home /other kill --reason 'wrong size'` kills that one"), "{said}");
-        let runs = Runs { homes: vec!["/a".into(), "/b".into()], reason: "x".to_owned() };
+        let runs = Runs { homes: vec!["/a".into(), "/b".into()], typed: typed("x") };
         let said = unheard(&runs, Some("svc-guard run"));
         assert_eq!(
             said,

@@ -26,6 +26,7 @@ mod kill_disk;
 mod kill_elsewhere;
 mod kill_place;
 mod kill_told;
+mod kill_typed;
 mod kill_ways;
 mod listed;
 mod local_http;

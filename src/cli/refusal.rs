@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::kill_typed::Typed;
 use super::kill_ways::{Runs, Ways, by_client, unheard, way_to_pull};
 use super::mainnet_gap::MainnetGap;
 use super::rules_place::Place;
@@ -229,12 +230,12 @@ pub(super) enum Refusal {
         home = place(.0.parent().unwrap_or(.0)), file = place(.0), way = by_client(.2.as_deref())
     )]
     DiskHangs(PathBuf, u32, Option<String>),
-    /// A command line that was to pull the kill switch cannot be read (why, the reason that was typed).
+    /// A command line that was to pull the kill switch cannot be read (why, the kill that was typed).
     #[error(
-        "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason {1}` pulls it; with --wait SECONDS at its end it waits \
-         until all is closed"
+        "the kill switch is NOT pulled by this: {0}. `svc-guard {kill}` pulls it{wait}", kill = .1.words(),
+        wait = if .1.wait.is_some() { "" } else { "; with --wait SECONDS at its end it waits until all is closed" }
     )]
-    KillNotRead(String, String),
+    KillNotRead(String, Typed),
     /// The same where it is not certain which guard's switch was meant (why it cannot be read, why it is not certain).
     #[error("the kill switch is NOT pulled by this: {0}; {unsure}", unsure = unsure(.1))]
     KillOfWhich(String, String),

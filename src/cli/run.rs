@@ -113,7 +113,8 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let refused = |error| with_the_kill(home, Refusal::Run(error));
     let prepared = PreflightedService::new(home.clone(), config).map_err(|error| match error {
         RunError::Refused(why) if why.starts_with(NO_ADDRESS) => {
-            let whose = running_here::told(home).map_or_else(|| kill_disk::beside(home), |told| format!("; {told}"));
+            let whose =
+                running_here::told(home).map_or_else(|| kill_disk::beside(home, "health"), |told| format!("; {told}"));
             refused(RunError::Refused(format!("{why}{whose}")))
         }
         RunError::Refused(why) => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Uid;
 
 use super::configured::{configured, left};
-use super::kill_elsewhere::command;
+use super::kill_typed::Typed;
 use super::refusal::Refusal;
 use crate::base::kill_watch::KillWatch;
 use crate::base::lock_holder::service_of;
@@ -33,7 +33,7 @@ pub(super) fn told(home: &Home) -> Option<String> {
             place(&home.config_file())
         ),
         None if !home.config_file().exists() => {
-            let kill = command(home.dir(), "TEXT");
+            let kill = Typed::default().command(home.dir());
             return Some(format!(
                 "a guard runs on {} already, whose home was moved or removed since: move it back; where it was removed, do not end it, for \
                  no start closes what that one holds: `{kill}` has it close everything",

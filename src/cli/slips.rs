@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::kill_typed::Typed;
 use super::refusal::Refusal;
 use super::{here, one_rule, rule_offered, values};
 use crate::base::mode::Mode;
@@ -156,8 +157,8 @@ pub(super) fn instead_of_kill(words: &[String]) -> Option<&'static str> {
     }
 }
 
-/// The reason that was typed for a kill: whatever stands there and is no flag, or the word for one.
-pub(super) fn reason(words: &[String]) -> String {
+/// The kill that was typed: for how long it is to wait, and as its reason whatever stands there and is no flag.
+pub(super) fn kill(words: &[String]) -> Typed {
     let mut typed = words.iter().skip(usize::from(words.first().is_some_and(|first| !first.starts_with('-'))));
     let mut reason: Vec<&str> = Vec::new();
     while let Some(next) = typed.next() {
@@ -171,11 +172,17 @@ pub(super) fn reason(words: &[String]) -> String {
     }
     let reason = reason.join(" ");
     let is_taken = values::reason(&reason).is_ok();
-    if reason.trim().is_empty() || reason.contains('`') || without_keys(&reason) != reason || !is_taken {
-        "TEXT".to_owned()
-    } else {
-        word(&reason)
-    }
+    let is_plain = !reason.trim().is_empty() && !reason.contains('`') && without_keys(&reason) == reason;
+    Typed { reason: Some(reason).filter(|_| is_taken && is_plain), wait: wait(words) }
+}
+
+/// For how long a kill was to wait, where that can be read.
+fn wait(words: &[String]) -> Option<u16> {
+    let mut typed = words.iter();
+    let value =
+        typed.find_map(|word| word.strip_prefix("--wait").filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
+    let next = || typed.next().filter(|next| !next.starts_with("--")).map_or(values::USUAL_WAIT, String::as_str);
+    values::seconds(value.strip_prefix('=').unwrap_or_else(next)).ok()
 }
 
 /// The address that was typed for a kill, which goes by a home and takes none.
@@ -337,10 +344,11 @@ mod tests {
         ] {
             let words = typed(line);
             assert_eq!(address_of_kill(&words).as_deref(), address, "{line}");
-            assert!(!line.contains("--reason") || reason(&words) == "x", "{line}");
+            let wait = if line.contains("--wait 5") { " --wait 5" } else { "" };
+            assert!(!line.contains("--reason") || kill(&words).words() == format!("kill --reason x{wait}"), "{line}");
         }
-        assert_eq!(reason(&typed("kill --reason -5% --now")), "-5%");
-        assert_eq!(reason(&typed("kill --reason=--x")), "TEXT");
+        assert_eq!(kill(&typed("kill --reason -5% --now")).words(), "kill --reason -5%");
+        assert_eq!(kill(&typed("kill --reason=--x")).words(), "kill --reason TEXT");
     }
 
     #[test]

@@ -50,9 +50,11 @@ pub(super) fn again(home: &Home, config: &Config) -> Option<Again> {
     ))
 }
 
-/// What is left where a guard runs and does not answer: to wait for it, where nobody does yet, and to start it anew.
-pub(super) fn silent(reason: &str, again: Option<&Again>, has_no_config: bool, is_waiting: bool) -> String {
-    let wait = format!("`svc-guard kill --reason {} --wait` waits until it says that all is closed; ", word(reason));
+/// What is left where a guard runs and does not answer: to wait for it, where nobody does yet who kills for a reason, and to start it anew.
+pub(super) fn silent(reason: Option<&str>, again: Option<&Again>, has_no_config: bool) -> String {
+    let wait = reason.map_or_else(String::new, |reason| {
+        format!("`svc-guard kill --reason {} --wait` waits until it says that all is closed; ", word(reason))
+    });
     let way = match again {
         Some(again) => &again.way,
         // It alone can still close what it holds.
@@ -63,10 +65,7 @@ pub(super) fn silent(reason: &str, again: Option<&Again>, has_no_config: bool, i
     };
     let is_started = again.map_or(!has_no_config, |again| again.is_same);
     let then = if is_started { ": it starts killed and closes everything then" } else { "" };
-    format!(
-        "{}where it hangs, {way}{then}. What cannot wait is closed at the venue's own page",
-        if is_waiting { "" } else { &wait }
-    )
+    format!("{wait}where it hangs, {way}{then}. What cannot wait is closed at the venue's own page")
 }
 
 /// The command that starts a guard as that process was started.

@@ -9,13 +9,14 @@ use clap::error::ErrorKind;
 
 use super::home_meant::{self, Meant};
 use super::kill_told::kill_file_at;
+use super::kill_typed::Typed;
 use super::refusal::{Refusal, unsure};
 use super::renamed_commands::{self, Named};
 use super::{
     configured, environment, here, misplaced, nearly, notify, of_others, reached, running_here, slips, start, usage,
 };
 use crate::base::mode::Mode;
-use crate::base::shell::{place, word};
+use crate::base::shell::place;
 use crate::base::text::{short, without_keys};
 use crate::home::{Home, local_url};
 
@@ -83,22 +84,20 @@ fn of_kill(program: &Command, refusal: Refusal, error: &clap::Error, line: &[OsS
         return refusal;
     }
     let words = slips::words(line.iter().cloned());
-    let reason = slips::reason(&words);
+    let kill = slips::kill(&words);
     match slips::address_of_kill(&words) {
-        Some(url) => Refusal::KillOfWhich(refusal.to_string(), of_address(&url, &reason)),
-        None => Refusal::KillNotRead(refusal.to_string(), reason),
+        Some(url) => Refusal::KillOfWhich(refusal.to_string(), of_address(&url, &kill)),
+        None => Refusal::KillNotRead(refusal.to_string(), kill),
     }
 }
 
 /// Why it is not certain which home a kill is for that names an address, with the command for the guard that answers there.
-fn of_address(url: &str, reason: &str) -> String {
+fn of_address(url: &str, kill: &Typed) -> String {
     let home = kill_file_at(url).and_then(|file| file.parent().map(Path::to_owned));
     match home {
         Some(home) => {
-            let (dir, home) = (place(&home), word(&home));
-            format!(
-                "what answers at {url} is the guard of {dir}, and `svc-guard --home {home} kill --reason {reason}` is for that one"
-            )
+            let (dir, command) = (place(&home), kill.command(&home));
+            format!("what answers at {url} is the guard of {dir}, and `{command}` is for that one")
         }
         None => format!("a kill goes by the home of its guard, and none said within 1 s at {url} which one that is"),
     }

@@ -20,6 +20,14 @@ pub(super) fn ip_share(text: &str) -> Result<IpShare, String> {
     IpShare::parse(text).map_err(|error| error.to_string())
 }
 
+/// How long a kill waits where no number is given.
+pub(super) const USUAL_WAIT: &str = "60";
+
+/// Reads how long a kill waits.
+pub(super) fn seconds(typed: &str) -> Result<u16, String> {
+    typed.parse().map_err(|_| format!("must be whole seconds, 65535 at most, such as {USUAL_WAIT}"))
+}
+
 /// Reads why something is done, in words. One that begins with a dash, such as -5%, is told from a flag whose value is missing.
 pub(super) fn reason(typed: &str) -> Result<String, String> {
     let is_word = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic()) && !name.contains(' ');

@@ -239,7 +239,10 @@ fn names_people_try_have_an_answer() {
 fn a_kill_in_a_home_that_is_none_names_the_way() {
     let place = Place::empty();
     let nowhere = place.path("nowhere");
-    place.refuses(&["--home", nowhere.to_str().unwrap(), "kill", "--reason", "x"], "--home DIR kill --reason TEXT`");
+    place.refuses(&["--home", nowhere.to_str().unwrap(), "kill", "--reason", "x"], "--home DIR kill --reason x`");
+    let typed = ["--home", nowhere.to_str().unwrap(), "kill", "--reason", "too wild", "--wait"];
+    let anew = format!("`mkdir -p {0} && svc-guard --home {0} kill --reason 'too wild' --wait 60`", nowhere.display());
+    place.refuses(&typed, &anew);
 }
 
 #[test]

@@ -67,6 +67,13 @@ fn a_kill_that_cannot_be_read_says_that_it_is_not_pulled() {
         place.refuses(args, "the kill switch is NOT pulled by this: ");
         place.refuses(args, &format!(" kill --reason {reason}` pulls it"));
     }
+    for args in [&["kill", "--reason", "x", "--wait", "7", "--now"][..], &["kil", "--wait=7", "--reason=x"]] {
+        place.refuses(args, " kill --reason x --wait 7` pulls it");
+        assert!(!text(&place.run(args).stderr).contains("with --wait"));
+    }
+    place.refuses(&["kill", "--reason", "x", "--wait", "--now"], " kill --reason x --wait 60` pulls it");
+    let address = ["kill", "--reason", "x", "--wait", "7", "--port", "9"];
+    place.refuses(&address, "the kill switch is NOT pulled by this: ");
     let mut odd = place.command(&["kill", "--reason"]);
     refused(&ended(odd.arg(OsStr::from_bytes(b"no \xff text"))), "the kill switch is NOT pulled by this: ");
     assert!(!place.home().join("kill").exists());

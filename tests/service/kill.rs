@@ -216,12 +216,12 @@ fn a_kill_in_another_home_names_the_one_with_a_guard() {
     std::os::unix::fs::symlink(stand.home(), other.path().join(".svc-guard")).unwrap();
     let home = other.path().join("empty");
     fs::create_dir(&home).unwrap();
-    let mut kill = command(&home, &["kill", "--reason", "oh no"]);
+    let mut kill = command(&home, &["kill", "--reason", "oh no", "--wait", "7"]);
     let done = kill.env("HOME", other.path()).output().unwrap();
     let said = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(1), "{said}");
     let right = format!(
-        "`svc-guard --home {} kill --reason 'oh no'` kills that one",
+        "`svc-guard --home {} kill --reason 'oh no' --wait 7` kills that one",
         other.path().join(".svc-guard").display()
     );
     assert!(said.contains("no guard runs on this home") && said.contains(&right), "{said}");
@@ -238,7 +238,7 @@ fn a_kill_names_its_guard_and_the_one_that_goes_on() {
     std::os::unix::fs::symlink(paper.home(), &own).unwrap();
     std::os::unix::fs::symlink(other.home(), &second).unwrap();
     let kill = |home: Option<&std::path::Path>, reason: &str| {
-        let mut kill = command(home.unwrap_or(&own), &["kill", "--reason", reason]);
+        let mut kill = command(home.unwrap_or(&own), &["kill", "--reason", reason, "--wait", "20"]);
         let done = kill.env("HOME", user.path()).output().unwrap();
         (done.status.code(), String::from_utf8(done.stdout).unwrap())
     };
@@ -250,7 +250,7 @@ fn a_kill_names_its_guard_and_the_one_that_goes_on() {
     };
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains(&whose("paper", &paper, &own)), "{said}");
-    let line = format!("the guard of {0} {goes_on} {0} kill --reason 'it'\\''s wrong'`\n", second.display());
+    let line = format!("the guard of {0} {goes_on} {0} kill --reason 'it'\\''s wrong' --wait 20`\n", second.display());
     assert!(said.ends_with(&line), "{said}");
     assert_eq!(other.status()["killed"], Value::Null);
     // One that is killed already does not go on.
@@ -277,10 +277,14 @@ fn a_guard_of_another_home_is_named_as_such() {
         let done = run_with(&other, args, "");
         (done.status.code(), String::from_utf8(done.stderr).unwrap())
     };
-    let (code, said) = asked(&["health"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("no guard runs on this home: what answers at http://127.0.0.1:"), "{said}");
-    assert!(said.contains(&format!("is the guard of {home}; `svc-guard --home {home} health`")), "{said}");
+    for trading in [&[][..], &["--trading"]] {
+        let health = [&["health"], trading].concat();
+        let (code, said) = asked(&health);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("no guard runs on this home: what answers at http://127.0.0.1:"), "{said}");
+        let theirs = format!("is the guard of {home}; `svc-guard --home {home} {}`", health.join(" "));
+        assert!(said.contains(&theirs), "{said}");
+    }
     let (code, said) = asked(&["kill", "--reason", "enough"]);
     assert_eq!(code, Some(1), "{said}");
     let way = format!("A guard runs on {home}: `svc-guard --home {home} kill --reason enough` kills that one");
