@@ -7,7 +7,7 @@ use super::kill_typed::Typed;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::packaged::SERVICE_HOME;
-use crate::base::shell::place;
+use crate::base::shell::{place, word};
 use crate::home::{Home, system_home};
 
 /// Most folders that are looked into beside a home.
@@ -57,6 +57,22 @@ pub(super) fn unread_config(home: &Home) -> Option<String> {
 pub(super) fn is_home(dir: &Path) -> bool {
     let has = |name: &str| dir.join(name).exists();
     KillWatch::is_watched(&kill_file(dir)) == Some(true) || has("kill.ready") || has("journals/listening")
+}
+
+/// The home whose switch would be pulled by a folder that is made there: in the place of its kill file, or below that.
+pub(super) fn pulled_by_folder(dir: &Path) -> Option<&Path> {
+    let is_place = |place: &&Path| place.file_name().is_some_and(|name| name == "kill");
+    dir.ancestors().filter(is_place).find_map(|place| place.parent().filter(|home| is_home(home)))
+}
+
+/// That no home is to be made in the place of another one's kill file; the dots stand for what was typed.
+pub(super) fn no_place_of_a_home(named: &Path, meant: &Path) -> String {
+    format!(
+        "a folder at {} would pull the kill switch of the home {}, and `svc-guard --home {} ...` is for that home",
+        place(named),
+        place(meant),
+        word(meant)
+    )
 }
 
 /// Who named no home, but such a config, may mean either home: what was typed, and why that is not certain, with a command for each.

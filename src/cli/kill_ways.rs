@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::kill_elsewhere::is_home;
+use super::kill_elsewhere::pulled_by_folder;
 use super::kill_typed::Typed;
 use crate::base::denied::user_name;
 use crate::base::disk_fault::disk_fault;
@@ -46,38 +46,41 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
             by_client(Some(alone))
         );
     }
-    match error.kind() {
-        io::ErrorKind::NotADirectory | io::ErrorKind::NotFound if is_of_home(home) => format!(
+    let is_none = matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound);
+    match is_none.then(|| meant_by_file(home)) {
+        Some(Some(meant)) => format!(
             "{} is the place of a file, and a home is the folder that its files are in: `{}` kills the guard of that one. {}",
             place(home),
-            runs.typed.command(home.parent().unwrap_or(Path::new("/"))),
+            runs.typed.command(meant),
             running(runs)
         ),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!(
+        Some(None) => format!(
             "there is no folder {}. A guard that started there before it was moved or removed may still run: move it back, or name its \
              place of today; where it was removed, `mkdir -p {folder} && {kill}` reaches one that still looks there, and what cannot wait is \
              closed at the venue's own page. {}",
             place(home),
             running(runs)
         ),
-        _ => match (disk_fault(error, file), owner(home).filter(|_| error.kind() == io::ErrorKind::PermissionDenied)) {
-            (Some(fault), _) => format!("{fault}. {}", by_client(url)),
-            (None, Some(user)) => {
-                format!("it is the home of {user}: `sudo -u {user} {kill}` pulls it. {}", by_client(url))
+        None => {
+            match (disk_fault(error, file), owner(home).filter(|_| error.kind() == io::ErrorKind::PermissionDenied)) {
+                (Some(fault), _) => format!("{fault}. {}", by_client(url)),
+                (None, Some(user)) => {
+                    format!("it is the home of {user}: `sudo -u {user} {kill}` pulls it. {}", by_client(url))
+                }
+                (None, None) => {
+                    format!(
+                        "write that file yourself, as who may, or name the home of the guard that runs. {}",
+                        running(runs)
+                    )
+                }
             }
-            (None, None) => {
-                format!(
-                    "write that file yourself, as who may, or name the home of the guard that runs. {}",
-                    running(runs)
-                )
-            }
-        },
+        }
     }
 }
 
-/// Whether what was named as a home is a file of one, or the place of its kill file: a folder that is made there pulls that one's switch.
-fn is_of_home(named: &Path) -> bool {
-    named.is_file() || named.file_name().is_some_and(|name| name == "kill") && named.parent().is_some_and(is_home)
+/// The home that is meant where a file of it was named, or the place of its kill file: a folder that is made there pulls that one's switch.
+fn meant_by_file(named: &Path) -> Option<&Path> {
+    pulled_by_folder(named).or_else(|| named.parent().filter(|_| named.is_file()))
 }
 
 /// The owner of the folder, or of the nearest one above it that can be looked at, where that is another user.

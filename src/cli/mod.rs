@@ -249,21 +249,23 @@ impl Cli {
     }
 }
 
-/// Whether the home's path can stand in a command: what could not be typed again would name another folder. A guard that runs is
-/// killed and asked wherever it is.
+/// Whether the home's path can stand in a command: what could not be typed again would name another folder, and one in the place of a
+/// kill file would pull another home's switch once it is made. A guard that runs is killed and asked wherever it is.
 fn check_place(home: &Home, command: &Command) -> Result<(), Refusal> {
     let (dir, config) = (home.dir().to_owned(), home.config_file());
-    let is_asked = matches!(command, Command::Health(_)) && config.exists();
-    if is_asked || matches!(command, Command::Kill(_)) {
+    let is_health = matches!(command, Command::Health(_));
+    if is_health && config.exists() || matches!(command, Command::Kill(_)) {
         return Ok(());
+    }
+    let is_used = || dir.join("guard.toml").exists();
+    if let Some(meant) = kill_elsewhere::pulled_by_folder(&dir).filter(|_| !is_used()) {
+        let told = here::whole(&kill_elsewhere::no_place_of_a_home(&dir, meant));
+        return Err(if is_health { Refusal::Unhealthy(told) } else { Refusal::Given(told) });
     }
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     slips::check_no_key("--home", &name)?;
     let is_text = [dir, config].iter().try_for_each(|path| usage::check_text(path, "--home DIR"));
-    match command {
-        Command::Health(_) => is_text.map_err(|why| Refusal::Unhealthy(why.to_string())),
-        _ => is_text,
-    }
+    if is_health { is_text.map_err(|why| Refusal::Unhealthy(why.to_string())) } else { is_text }
 }
 
 #[cfg(test)]

@@ -127,6 +127,36 @@ fn a_file_as_the_home_of_a_kill_is_told_with_its_folder() {
     assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
 }
 
+/// A folder that is made there pulls the switch of the home around it.
+#[test]
+fn a_home_in_the_place_of_a_kill_file_is_refused_with_the_one_that_is_meant() {
+    let place = Place::paper();
+    let home = place.home().display().to_string();
+    let before = place.listing();
+    for below in ["kill", "kill/x"] {
+        let typed = place.home().join(below).display().to_string();
+        let at = |args: &[&str]| ended(&mut bare(&[&["--home", &typed], args].concat()));
+        let meant = |args: &str| format!("the kill switch of the home {home}, and `svc-guard --home {home} {args}");
+        refused(&at(&init(&[])), &meant("init --non-interactive"));
+        refused(&at(&["check-config"]), &meant("check-config"));
+        refused(&at(&["run", "--account", ACCOUNT, "--rules", &rules()]), &meant("run --account"));
+        let health = at(&["health", "--trading"]);
+        let said = text(&health.stderr);
+        assert!(health.status.code() == Some(1) && said.contains(&meant("health --trading")), "{said}");
+        let kill = format!("`svc-guard --home {home} kill --reason x --wait 7` kills the guard of that one");
+        refused(&at(&["kill", "--reason", "x", "--wait", "7"]), &kill);
+    }
+    assert!(place.listing() == before, "something was made");
+    // Elsewhere a folder may have that name, and a home that stands in such a place is used on.
+    let free = place.path("kill").display().to_string();
+    succeeded(&ended(&mut bare(&[&["--home", &free], &init(&[])[..]].concat())));
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    let inner = place.path("kill").display().to_string();
+    succeeded(&ended(&mut bare(&[&["--home", &inner], &init(&[])[..]].concat())));
+    fs::write(place.path("kill.ready"), "").unwrap();
+    succeeded(&ended(&mut bare(&["--home", &inner, "check-config"])));
+}
+
 /// What is open stays open while no guard runs: who hears of the refusal must hear of the kill.
 #[test]
 fn a_start_that_is_refused_names_the_kill_that_waits() {
