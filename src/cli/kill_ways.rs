@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::unistd::Uid;
 
 use super::kill_elsewhere::pulled_by_folder;
@@ -61,20 +62,15 @@ pub(super) fn way_to_pull(file: &Path, error: &io::Error, ways: &Ways) -> String
             place(home),
             running(runs)
         ),
-        None => {
-            match (disk_fault(error, file), owner(home).filter(|_| error.kind() == io::ErrorKind::PermissionDenied)) {
-                (Some(fault), _) => format!("{fault}. {}", by_client(url)),
-                (None, Some(user)) => {
-                    format!("it is the home of {user}: `sudo -u {user} {kill}` pulls it. {}", by_client(url))
-                }
-                (None, None) => {
-                    format!(
-                        "write that file yourself, as who may, or name the home of the guard that runs. {}",
-                        running(runs)
-                    )
-                }
+        None => match disk_fault(error, file).or_else(|| to_be_let_in(home, error, &kill)) {
+            Some(way) => format!("{way}. {}", by_client(url)),
+            None => {
+                format!(
+                    "write that file yourself, as who may, or name the home of the guard that runs. {}",
+                    running(runs)
+                )
             }
-        }
+        },
     }
 }
 
@@ -83,10 +79,27 @@ fn meant_by_file(named: &Path) -> Option<&Path> {
     pulled_by_folder(named).or_else(|| named.parent().filter(|_| named.is_file()))
 }
 
-/// The owner of the folder, or of the nearest one above it that can be looked at, where that is another user.
-fn owner(home: &Path) -> Option<String> {
-    let uid = home.ancestors().find_map(|place| Some(place.metadata().ok()?.uid()))?;
-    (uid != Uid::effective().as_raw()).then(|| user_name(uid))
+/// How whoever may not write in the home comes to pull its switch by this command: another user's, one that its owner closed to
+/// themselves, or one in which nobody may make a file.
+fn to_be_let_in(home: &Path, error: &io::Error, kill: &str) -> Option<String> {
+    let folder = word(home);
+    if error.raw_os_error().map(Errno::from_raw) == Some(Errno::EPERM) {
+        return Some(format!(
+            "nobody may make a file in {}, as in a folder that is immutable (i or a in what `lsattr -d {folder}` shows): \
+             `sudo chattr -ia {folder} && {kill}` opens it and pulls it",
+            place(home)
+        ));
+    }
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+    let (seen, uid) =
+        home.ancestors().filter(|_| is_denied).find_map(|place| Some((place, place.metadata().ok()?.uid())))?;
+    if uid != Uid::effective().as_raw() {
+        let user = user_name(uid);
+        return Some(format!("it is the home of {user}: `sudo -u {user} {kill}` pulls it"));
+    }
+    let mode = if seen == home { "1733" } else { "u+x" };
+    let seen_word = word(seen);
+    Some(format!("{} is closed to its owner: `chmod {mode} {seen_word} && {kill}` opens it and pulls it", place(seen)))
 }
 
 /// How a client pulls the switch of the guard at `url`, without the disk.
@@ -149,7 +162,7 @@ mod tests {
         );
         assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
         assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
-        let said = not_pulled(io::ErrorKind::PermissionDenied);
+        let said = not_pulled(io::ErrorKind::TimedOut);
         assert!(said.contains("write that file yourself") && said.contains("--home DIR kill --reason TEXT`"), "{said}");
         let said = not_pulled(io::ErrorKind::NotFound);
         assert!(

@@ -157,6 +157,45 @@ fn a_home_in_the_place_of_a_kill_file_is_refused_with_the_one_that_is_meant() {
     succeeded(&ended(&mut bare(&["--home", &inner, "check-config"])));
 }
 
+/// Takes the attribute of a folder away again, which keeps it from being removed.
+struct Immutable<'a>(&'a std::path::Path);
+
+impl Immutable<'_> {
+    fn set(&self, change: &str) -> bool {
+        let done = std::process::Command::new("chattr").arg(change).arg(self.0).output();
+        done.is_ok_and(|done| done.status.success())
+    }
+}
+
+impl Drop for Immutable<'_> {
+    fn drop(&mut self) {
+        self.set("-ia");
+    }
+}
+
+/// No user may write there, root neither, and who may do what is said.
+#[test]
+fn a_kill_in_a_folder_that_takes_no_file_says_what_keeps_it() {
+    let place = Place::paper();
+    let home = place.home();
+    let folder = Immutable(&home);
+    for change in ["+i", "+a"] {
+        if !folder.set(change) {
+            eprintln!("skipped: no folder can be made immutable here");
+            return;
+        }
+        let output = place.run(&["kill", "--reason", "too wild", "--wait", "7"]);
+        refused(&output, "the kill switch is NOT pulled: ");
+        let (said, home) = (text(&output.stderr), home.display());
+        let way = format!("`sudo chattr -ia {home} && svc-guard --home {home} kill --reason 'too wild' --wait 7`");
+        for part in [way.as_str(), "`lsattr -d", "POST /guard/kill"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!said.contains("write that file yourself"), "{said}");
+        folder.set("-ia");
+    }
+}
+
 /// What is open stays open while no guard runs: who hears of the refusal must hear of the kill.
 #[test]
 fn a_start_that_is_refused_names_the_kill_that_waits() {

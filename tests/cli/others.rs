@@ -261,6 +261,23 @@ fn a_journal_that_another_user_may_not_read_is_not_called_absent() {
     }
 }
 
+/// An owner may have taken the right to write from themselves.
+#[test]
+fn a_kill_in_an_own_folder_that_is_closed_to_its_owner_opens_it() {
+    if !can_become_somebody() {
+        return;
+    }
+    let place = open_place(Place::paper());
+    let (home, inner) = (place.home().display().to_string(), place.home().join("inner").display().to_string());
+    give(&place.home());
+    for (bits, named, way) in [(0o555, &home, "chmod 1733"), (0o600, &inner, "chmod u+x")] {
+        fs::set_permissions(place.home(), fs::Permissions::from_mode(bits)).unwrap();
+        let output = as_somebody(&place, &["--home", named, "kill", "--reason", "x", "--wait", "7"]);
+        refused(&output, &format!("`{way} {home} && svc-guard --home {named} kill --reason x --wait 7`"));
+        assert!(text(&output.stderr).contains("the kill switch is NOT pulled"));
+    }
+}
+
 /// A folder that only its owner may enter keeps everybody else's hand from the switch.
 #[test]
 fn a_kill_of_another_users_closed_home_names_that_user() {
