@@ -71,6 +71,9 @@ fn check(args: Args, home: &Home, is_home_named: bool) -> Result<(), String> {
         let (told, doubt) = of_which(home, &other, |dir| asked.of(dir));
         return Err(format!("{told}; {}", unsure(&doubt)));
     }
+    if let Some(told) = kill_disk::doubtful_config(home).filter(|_| !is_named && !is_home_named) {
+        return Err(format!("{told}; {}", unsure(&format!("`{}` is for the default home", asked.of(home.dir())))));
+    }
     // The default home's guard may be in health beside a config that nobody can read.
     if home.named_config().is_some() && !is_named && !is_home_named {
         configured(home).map_err(|refusal| refusal.to_string())?;

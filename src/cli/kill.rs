@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, home: &Home, is_home_named: bool) -> Result<(), R
         let (told, doubt) = kill_elsewhere::of_which(home, &other, |dir| typed.command(dir));
         return Err(Refusal::KillOfWhich(told, doubt));
     }
-    if let Some(told) = kill_disk::unread_config(home).filter(|_| !is_home_named) {
+    if let Some(told) = kill_disk::doubtful_config(home).filter(|_| !is_home_named) {
         let own = typed.command(home.dir());
         return Err(Refusal::KillOfWhich(told, format!("`{own}` is for the default home")));
     }

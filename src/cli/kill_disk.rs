@@ -47,7 +47,7 @@ enum Step {
     Elsewhere,
     /// The home that a config lies in which was named is looked at.
     OfConfig,
-    /// Such a config is opened.
+    /// Such a config is looked at.
     Config,
 }
 
@@ -121,7 +121,7 @@ fn serve(step: Step, reason: &str, home: &Home) {
             tell(&find(home).into_iter().map(bytes).collect::<Vec<_>>());
         }
         Step::OfConfig => tell(&kill_elsewhere::of_config(home).map(|dir| dir.into_os_string().into_vec())),
-        Step::Config => tell(&kill_elsewhere::unread_config(home)),
+        Step::Config => tell(&doubt(home)),
     }
 }
 
@@ -163,12 +163,12 @@ pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
     found.map_or_else(|| kill_elsewhere::of_config(home), |found| found.flatten().map(path))
 }
 
-/// Why the config that was named cannot be opened, where it lies in no home that is known. Where its disk does not answer, the home is
-/// what counts.
-pub(super) fn unread_config(home: &Home) -> Option<String> {
+/// Why the config that was named, which lies in no home that is known, does not say which one is meant. Where its disk does not answer,
+/// the home is what counts.
+pub(super) fn doubtful_config(home: &Home) -> Option<String> {
     home.named_config()?;
     let found = asked::<Option<String>>(home, Step::Config, SEEN_WITHIN);
-    found.map_or_else(|| kill_elsewhere::unread_config(home), Option::flatten)
+    found.map_or_else(|| doubt(home), Option::flatten)
 }
 
 /// Those that may be meant: the ones that go on, rather than those that are killed already.
@@ -202,6 +202,12 @@ fn place(home: &Home, reason: &str) -> io::Result<Placed> {
     let kill = home.kill_file();
     let before = kill.place(reason)? == Pulled::Before;
     Ok(Placed { before, reason: kill.reason(), is_folder: kill.path().is_dir() })
+}
+
+/// A config by which this home's guard has run leaves no doubt, whatever other names it has.
+fn doubt(home: &Home) -> Option<String> {
+    let has_run = || configured(home).is_ok_and(|config| home.journal_dir(config.mode, config.account).is_dir());
+    kill_elsewhere::doubtful_config(home).filter(|_| !has_run())
 }
 
 fn see(home: &Home) -> Seen {

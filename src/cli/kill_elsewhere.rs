@@ -1,6 +1,8 @@
 //! The other guards of this machine, for whoever kills: a switch acts on one home alone, and who named none may have meant
 //! another one, or all of them.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::kill_typed::Typed;
@@ -43,14 +45,25 @@ pub(super) fn of_config(home: &Home) -> Option<PathBuf> {
     config_folders(home).into_iter().find(is_another)
 }
 
-/// Why the config that was named cannot be opened, if it is not this home's own: nobody knows then which home it was to name.
-pub(super) fn unread_config(home: &Home) -> Option<String> {
+/// Why nobody knows which home the config that was named was to name, if it is not this home's own: it cannot be opened, or it may
+/// be another home's under one more name.
+pub(super) fn doubtful_config(home: &Home) -> Option<String> {
     let is_own = |dir: &PathBuf| is_same(kill_file(dir).path(), home.kill_file().path());
     if config_folders(home).iter().any(is_own) {
         return None;
     }
-    let error = std::fs::File::open(home.named_config()?).err()?;
-    Some(format!("--config {} cannot be read: {error}, and no home is named", place(&home.config_file())))
+    let told = |why: &str| Some(format!("--config {} {why}, and no home is named", place(&home.config_file())));
+    let found = match std::fs::File::open(home.named_config()?).and_then(|file| file.metadata()) {
+        Ok(found) => found,
+        Err(error) => return told(&format!("cannot be read: {error}")),
+    };
+    let is_it = |own: Metadata| (own.dev(), own.ino()) == (found.dev(), found.ino());
+    let is_own_file = std::fs::metadata(home.dir().join("guard.toml")).is_ok_and(is_it);
+    if found.is_file() && found.nlink() > 1 && !is_own_file {
+        told(&format!("has {} names, one of which may be in another home", found.nlink()))
+    } else {
+        None
+    }
 }
 
 /// Whether a folder is the home of a guard: one runs on it, or was set up on it.

@@ -113,6 +113,40 @@ fn where_the_home_is_not_certain_no_command_is_proposed() {
     assert!(place.listing() == before, "something was done");
 }
 
+/// Of which homes a file is the config cannot be found by one of its names.
+#[test]
+fn a_config_of_more_than_one_name_leaves_no_doubt_which_home_is_killed() {
+    let (own, other) = (Place::paper(), Place::paper());
+    let user = tempfile::tempdir().unwrap();
+    let default = user.path().join(".svc-guard");
+    std::os::unix::fs::symlink(own.home(), &default).unwrap();
+    let account = format!("0x{}", "22".repeat(20));
+    other.write_config(&other.config().replace(ACCOUNT, &account));
+    let told = |config: &std::path::Path, args: &[&str]| {
+        let mut typed = bare(&["--config", config.to_str().unwrap()]);
+        let done = ended(typed.args(args).env("HOME", user.path()));
+        (done.status.code(), text(&done.stderr))
+    };
+    // Another name for the config of a home.
+    let link = |of: &Place, name: &str| {
+        let link = user.path().join(name);
+        std::fs::hard_link(of.home().join("guard.toml"), &link).unwrap();
+        link
+    };
+    let others = link(&other, "desk.toml");
+    let (code, said) = told(&others, &["kill", "--reason", "x", "--wait", "7"]);
+    let kill = format!("`svc-guard --home {} kill --reason x --wait 7` is for the default home", default.display());
+    assert!(code == Some(2) && said.contains("NOT pulled by this") && said.contains(&kill), "{said}");
+    assert!(said.contains("desk.toml has 2 names") && said.contains("not certain"), "{said}");
+    let (code, said) = told(&others, &["health", "--trading"]);
+    let health = format!("`svc-guard --home {} health --trading` is for the default home", default.display());
+    assert!(code == Some(1) && said.contains("desk.toml has 2 names") && said.contains(&health), "{said}");
+    assert!(!own.home().join("kill").exists() && !other.home().join("kill").exists());
+    // The home's own config is that whatever else it is called.
+    let (code, said) = told(&link(&own, "own.toml"), &["kill", "--reason", "x"]);
+    assert!(code == Some(1) && own.home().join("kill").exists(), "{said}");
+}
+
 /// It is pulled all the same: a guard of which the config is gone looks at it.
 #[test]
 fn a_kill_in_a_folder_that_is_no_home_says_so() {
