@@ -70,6 +70,11 @@ pub enum HomeError {
          outside of the home, or another one in it, as {bot}", bot = .1.join("bot.key").display()
     )]
     Taken(PathBuf, PathBuf),
+    /// A new file was named as the kill switch of a home is (the file).
+    #[error(
+        "{0} is named as a kill file is: in the home of a guard it would have that one close everything; give the file another name"
+    )]
+    KillName(PathBuf),
     /// Another command is changing it.
     #[error("another command is changing {0}; try again when it is done")]
     Busy(PathBuf),

@@ -16,11 +16,14 @@ impl Home {
     /// that is not there yet no path leads into it by links.
     ///
     /// # Errors
-    /// [`HomeError::Taken`].
+    /// [`HomeError::Taken`], and [`HomeError::KillName`] for a name that pulls the switch of whichever home it lies in.
     pub fn check_new_file(&self, file: &Path) -> Result<(), HomeError> {
         let real = real_path(file);
         let inside = self.inside(&real);
         let is_taken = inside.is_some_and(|inside| is_own(&inside)) || real == real_path(&self.config_file());
+        if !is_taken && file_name(&real) == "kill" {
+            return Err(HomeError::KillName(file.to_owned()));
+        }
         if is_taken { Err(HomeError::Taken(file.to_owned(), self.dir().to_owned())) } else { Ok(()) }
     }
 
@@ -43,6 +46,11 @@ fn real_path(path: &Path) -> PathBuf {
         Some(real.join(rest))
     });
     real.unwrap_or(whole)
+}
+
+/// The name of a file, as a filesystem may take it that knows no capitals.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
 /// Whether a path in the home is one of its own. Filesystems that take `KILL` for `kill` exist.

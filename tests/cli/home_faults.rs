@@ -179,21 +179,54 @@ fn a_kill_in_a_folder_that_takes_no_file_says_what_keeps_it() {
     let place = Place::paper();
     let home = place.home();
     let folder = Immutable(&home);
-    for change in ["+i", "+a"] {
-        if !folder.set(change) {
-            eprintln!("skipped: no folder can be made immutable here");
-            return;
-        }
-        let output = place.run(&["kill", "--reason", "too wild", "--wait", "7"]);
-        refused(&output, "the kill switch is NOT pulled: ");
-        let (said, home) = (text(&output.stderr), home.display());
-        let way = format!("`sudo chattr -ia {home} && svc-guard --home {home} kill --reason 'too wild' --wait 7`");
-        for part in [way.as_str(), "`lsattr -d", "POST /guard/kill"] {
-            assert!(said.contains(part), "{part}: {said}");
-        }
-        assert!(!said.contains("write that file yourself"), "{said}");
-        folder.set("-ia");
+    if !folder.set("+i") {
+        eprintln!("skipped: no folder can be made immutable here");
+        return;
     }
+    let output = place.run(&["kill", "--reason", "too wild", "--wait", "7"]);
+    refused(&output, "the kill switch is NOT pulled: ");
+    let (said, home) = (text(&output.stderr), home.display());
+    let way = format!("`sudo chattr -ia {home} && svc-guard --home {home} kill --reason 'too wild' --wait 7`");
+    for part in [way.as_str(), "`lsattr -d", "POST /guard/kill"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("write that file yourself"), "{said}");
+}
+
+/// Nothing can be renamed in a folder that only grows, and a file can be made there.
+#[test]
+fn a_kill_in_a_folder_that_only_grows_pulls_the_switch() {
+    let place = Place::paper();
+    let home = place.home();
+    let folder = Immutable(&home);
+    if !folder.set("+a") {
+        eprintln!("skipped: no folder can be made so that it only grows here");
+        return;
+    }
+    let output = place.run(&["kill", "--reason", "too wild"]);
+    assert_eq!(output.status.code(), Some(1), "no guard runs: {}", text(&output.stderr));
+    assert_eq!(fs::read_to_string(home.join("kill")).unwrap(), "too wild\n");
+}
+
+/// A key file under the name of a kill file would have the guard of that home close everything, whichever home that is.
+#[test]
+fn no_key_is_written_in_the_place_of_a_kill_file() {
+    let place = Place::paper();
+    let other = place.path("other");
+    fs::create_dir(&other).unwrap();
+    for name in ["kill", "KILL"] {
+        let out = other.join(name);
+        let out = out.to_str().unwrap();
+        let new = place.path("new");
+        for args in [
+            &["client", "add", "--out", out][..],
+            &["--home", new.to_str().unwrap(), "init", "--non-interactive", "--client-key-out", out],
+        ] {
+            refused(&place.run(args), "is named as a kill file is");
+        }
+    }
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    assert_eq!(place.run(&["client", "add", "--out", other.join("kill.key").to_str().unwrap()]).status.code(), Some(0));
 }
 
 /// What is open stays open while no guard runs: who hears of the refusal must hear of the kill.

@@ -57,9 +57,7 @@ pub(crate) fn refresh(step: &mut Step<'_>) {
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
         for _ in 0..ROUNDS {
-            if refresh_market(guard, asset, step.now_ms) {
-                step.effects.immediate.push(Command::Read(Read::AccountNow));
-            }
+            refresh_market(guard, asset);
         }
     }
     filled_away::ask(step);
@@ -79,9 +77,8 @@ pub(crate) fn are_orders_later(guard: &Guard, asset: u32) -> bool {
     changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms))
 }
 
-/// Returns whether the account must be read once more to tell how the position came to what it is.
-fn refresh_market(guard: &mut Guard, asset: u32, now_ms: u64) -> bool {
-    let Some(line) = guard.lines.get(asset) else { return false };
+fn refresh_market(guard: &mut Guard, asset: u32) {
+    let Some(line) = guard.lines.get(asset) else { return };
     let liquidation_px = position_liquidation(guard, asset);
     let first_stop = first_stop(guard, asset, line);
     // A stop that closed a part of it may still be among the orders of an older read.
@@ -95,13 +92,10 @@ fn refresh_market(guard: &mut Guard, asset: u32, now_ms: u64) -> bool {
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
     // What is closed and read as held still is covered by nothing: a stop for it would stand for a part that is held.
     let closed = guard.sent.told_closed(asset, line.side).min(line.uncovered());
-    let shown = guard.shown_at(now_ms).filter(|_| !guard.view.is_by_fill(asset));
     let Guard { lines, view, filled_away, .. } = guard;
-    let mut is_asked = false;
     if let Some(line) = lines.get_mut(asset) {
         if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
-            is_asked = line
-                .on_orders(view, asset, (orders_ms, mark), |at_ms| shown.is_some_and(|shown| shown.is_later(at_ms)));
+            line.on_orders(view, asset, orders_ms, mark);
             let coin = view.market(asset).map(|market| market.coin.as_str());
             if let Some(away) = coin.and_then(|coin| filled_away.take(coin, line.side)) {
                 line.judge(away.known);
@@ -112,7 +106,6 @@ fn refresh_market(guard: &mut Guard, asset: u32, now_ms: u64) -> bool {
         line.tighten(&stops, -closed);
         mark.into_iter().for_each(|mark| line.hold_judged(mark));
     }
-    is_asked
 }
 
 /// Takes note of what may have enlarged the positions that have changed, or opened them anew, before the changes, signed, are

@@ -6,7 +6,7 @@
 use crate::guard::state::cover::{
     CoverSize, LinePart, bare_parts, bound_parts, sort_parts, take_front, take_out, tighter, total_size,
 };
-use crate::guard::state::filled_entries::{Before, FilledEntries, Since, is_another};
+use crate::guard::state::filled_entries::{Before, FilledEntries, is_another};
 use crate::guard::state::held_now::{HeldNow, added_at};
 use crate::guard::state::judged_stops::JudgedStops;
 use crate::guard::state::view::View;
@@ -125,7 +125,7 @@ impl CoverLine {
         }
         let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
         let has_grown = self.has_surely_grown(position);
-        let new = Before { held, entry_px, parts, passed: Vec::new(), has_grown, changed_ms: now_ms, is_asked: false };
+        let new = Before { held, entry_px, parts, passed: Vec::new(), has_grown, changed_ms: now_ms };
         self.before.get_or_insert(new).changed_ms = now_ms;
     }
 
@@ -139,43 +139,24 @@ impl CoverLine {
         self.before.is_some()
     }
 
-    /// Takes in the open orders of a read. Those of after the last change tell of entries that filled, by stops that came alive;
-    /// `is_later` says whether the account was read after a moment. Returns whether it must be read once more to tell.
-    pub(crate) fn on_orders(
-        &mut self,
-        view: &View,
-        asset: u32,
-        (begun_ms, mark): (u64, Option<Decimal>),
-        is_later: impl Fn(u64) -> bool,
-    ) -> bool {
+    /// Takes in the open orders of a read. Those of after the last change tell of entries that filled, by stops that came alive.
+    pub(crate) fn on_orders(&mut self, view: &View, asset: u32, begun_ms: u64, mark: Option<Decimal>) {
         self.entries.on_orders(view, asset, self.side, begun_ms);
         if self.before.as_ref().is_some_and(|before| begun_ms < before.changed_ms) {
-            return false;
+            return;
         }
         let was_away = std::mem::take(&mut self.is_restored);
-        let Some(mut before) = self.before.take() else { return false };
-        match self.entries.line_since(&before, self.side, (self.held, self.entry_px), is_later) {
-            Since::Line(parts) => {
-                self.parts = parts;
-                sort_parts(self.side, &mut self.parts);
-                self.shrink_to(self.held);
-                bound_parts(&mut self.parts);
-                self.settle_judged(&self.parts.clone());
-            }
-            Since::Unproven => {
-                let is_new = !std::mem::replace(&mut before.is_asked, true);
-                (self.before, self.is_restored) = (Some(before), was_away);
-                return is_new;
-            }
-            Since::Unknown
-                if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) =>
-            {
-                let entries = std::mem::take(&mut self.entries);
-                *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
-            }
-            Since::Unknown => {}
+        let Some(before) = self.before.take() else { return };
+        if let Some(parts) = self.entries.line_since(&before, self.side, (self.held, self.entry_px)) {
+            self.parts = parts;
+            sort_parts(self.side, &mut self.parts);
+            self.shrink_to(self.held);
+            bound_parts(&mut self.parts);
+            self.settle_judged(&self.parts.clone());
+        } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
+            let entries = std::mem::take(&mut self.entries);
+            *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
         }
-        false
     }
 
     /// Something was closed in the moment in which these filled, and nobody knows whether before them or after: the nearer of both

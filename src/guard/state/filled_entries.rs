@@ -37,18 +37,6 @@ pub(crate) struct Before {
     pub(crate) has_grown: bool,
     /// When it was last seen to change: only open orders that are read after that tell of it.
     pub(crate) changed_ms: u64,
-    /// Another read of the account was asked for, to tell of it.
-    pub(crate) is_asked: bool,
-}
-
-/// The line of a position that changed, by the entries that are known to have filled.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Since {
-    Line(Vec<LinePart>),
-    /// They have filled, and another read of the account tells whether this one shows it.
-    Unproven,
-    /// None is known to have filled, or the entry price shows none of it.
-    Unknown,
 }
 
 /// The entries of one side that have rested with a stop, and those of them that have filled.
@@ -84,58 +72,35 @@ impl FilledEntries {
     }
 
     /// The line of a position that changed, with what filled counted as if a read had shown it in between: the nearest stops
-    /// were hit first. That the account shows it, its entry price tells, or where that is too near to the one of before, that it
-    /// was read after the stops that came alive were: `is_later` says so of a moment.
+    /// were hit first. `None` where nothing is known to have filled, or the entry price does not show it.
     pub(crate) fn line_since(
         &mut self,
         before: &Before,
         side: PositionSide,
         (held, entry_px): (Decimal, Option<Decimal>),
-        is_later: impl Fn(u64) -> bool,
-    ) -> Since {
-        let known = std::mem::take(&mut self.filled);
-        let filled: Vec<AwaitedStop> = known.iter().map(|(stop, _)| *stop).collect();
-        match is_shown(before, &filled, entry_px) {
-            Some(true) => Since::Line(line_with(before, side, held, &filled)),
-            None if filled.is_empty() => Since::Unknown,
-            None if known.iter().all(|(_, seen_ms)| is_later(*seen_ms)) => {
-                Since::Line(line_with(before, side, held, &filled))
-            }
-            None => {
-                self.filled = known;
-                Since::Unproven
-            }
-            Some(false) => Since::Unknown,
-        }
+    ) -> Option<Vec<LinePart>> {
+        let filled: Vec<AwaitedStop> = std::mem::take(&mut self.filled).into_iter().map(|(stop, _)| stop).collect();
+        let added = filled.iter().fold(Decimal::ZERO, |sum, stop| sum.saturating_add(stop.size));
+        let paid = |stop: &AwaitedStop| stop.size.saturating_mul(stop.entry_px);
+        let paid = filled.iter().map(paid).fold(Decimal::ZERO, Decimal::saturating_add);
+        let (from_px, entry_px) = (before.entry_px?, entry_px?);
+        let together = before.held.saturating_mul(from_px).saturating_add(paid);
+        let least_px = together.checked_div(before.held.saturating_add(added))?;
+        let (least, moved) = (least_px.saturating_sub(from_px), entry_px.saturating_sub(from_px));
+        let rounding = percent_of(from_px, TOLD_AWAY_PCT);
+        let is_shown = least.abs() >= rounding
+            && moved.is_sign_negative() == least.is_sign_negative()
+            && moved.abs().saturating_add(rounding) >= least.abs();
+        let new = filled.iter().map(|stop| LinePart { px: stop.stop_px, size: stop.size });
+        let mut line: Vec<LinePart> = before.parts.iter().copied().chain(new).collect();
+        sort_parts(side, &mut line);
+        // No stop stood for what the price has passed, so none of it was hit.
+        let passed: Vec<LinePart> = before.passed_beside(&filled).collect();
+        let over = total_size(&line).saturating_add(total_size(&passed)).saturating_sub(held);
+        take_front(&mut line, over);
+        line.extend(passed);
+        is_shown.then_some(line)
     }
-}
-
-/// Whether the entry price shows what filled; `None` where that is too near to the one of before to tell.
-fn is_shown(before: &Before, filled: &[AwaitedStop], entry_px: Option<Decimal>) -> Option<bool> {
-    let added = filled.iter().fold(Decimal::ZERO, |sum, stop| sum.saturating_add(stop.size));
-    let paid = |stop: &AwaitedStop| stop.size.saturating_mul(stop.entry_px);
-    let paid = filled.iter().map(paid).fold(Decimal::ZERO, Decimal::saturating_add);
-    let (Some(from_px), Some(entry_px)) = (before.entry_px, entry_px) else { return Some(false) };
-    let together = before.held.saturating_mul(from_px).saturating_add(paid);
-    let Some(least_px) = together.checked_div(before.held.saturating_add(added)) else { return Some(false) };
-    let (least, moved) = (least_px.saturating_sub(from_px), entry_px.saturating_sub(from_px));
-    let rounding = percent_of(from_px, TOLD_AWAY_PCT);
-    let is_that_way = moved.is_sign_negative() == least.is_sign_negative();
-    let is_far_enough = moved.abs().saturating_add(rounding) >= least.abs();
-    (least.abs() >= rounding).then_some(is_that_way && is_far_enough)
-}
-
-/// The line with these counted as filled.
-fn line_with(before: &Before, side: PositionSide, held: Decimal, filled: &[AwaitedStop]) -> Vec<LinePart> {
-    let new = filled.iter().map(|stop| LinePart { px: stop.stop_px, size: stop.size });
-    let mut line: Vec<LinePart> = before.parts.iter().copied().chain(new).collect();
-    sort_parts(side, &mut line);
-    // No stop stood for what the price has passed, so none of it was hit.
-    let passed: Vec<LinePart> = before.passed_beside(filled).collect();
-    let over = total_size(&line).saturating_add(total_size(&passed)).saturating_sub(held);
-    take_front(&mut line, over);
-    line.extend(passed);
-    line
 }
 
 fn awaited(entry: &Resting) -> impl Iterator<Item = AwaitedStop> + '_ {

@@ -45,7 +45,7 @@ fn what_grew_by_less_than_filled_goes_by_the_nearest_stops() {
     ] {
         let mut position = covered(own.0, own.1);
         position.resize(&grown(held, dec!(1990), &[far, near]), 0);
-        position.on_orders(&desk().guard.view, ETH, (NOW, None), |_| false);
+        position.on_orders(&desk().guard.view, ETH, NOW, None);
         assert_eq!(position.covered_parts(), lined(&[own]), "{held}");
         assert_eq!(position.parts(Decimal::ZERO), lined(&[&[own], new].concat()), "{held}");
     }
@@ -64,12 +64,12 @@ fn what_the_price_has_passed_stays_in_the_line_beside_what_else_filled() {
         entry.children.push(open_stop("ETH", "A", "1905", "0.5", 8));
         desk.show(vec![entry]);
         let mut position = covered(dec!(1985), dec!(5));
-        position.on_orders(&desk.guard.view, ETH, (desk.now, None), |_| false);
+        position.on_orders(&desk.guard.view, ETH, desk.now, None);
         position.resize(&grown(if judged == own { dec!(5.5) } else { dec!(7) }, dec!(1990), &[judged]), 0);
         position.hold_judged(dec!(1900));
         desk.now += 10;
         desk.show(vec![open_stop("ETH", "A", "1905", "0.5", 8)]);
-        position.on_orders(&desk.guard.view, ETH, (desk.now, None), |_| false);
+        position.on_orders(&desk.guard.view, ETH, desk.now, None);
         assert_eq!(position.covered_parts(), lined(line), "{judged:?}");
     }
 }
@@ -89,13 +89,13 @@ fn what_has_no_stop_was_not_hit_by_what_else_filled() {
         entry.children.push(open_stop("ETH", "A", "1905", "0.5", 8));
         desk.show(vec![entry]);
         let mut position = covered(dec!(1985), dec!(5));
-        position.on_orders(&desk.guard.view, ETH, (desk.now, None), |_| false);
+        position.on_orders(&desk.guard.view, ETH, desk.now, None);
         position.resize(&grown(dec!(7), dec!(1990), &[(dec!(1960), dec!(2))]), 0);
         position.hold_judged(dec!(1900));
         position.resize(&grown(held, dec!(1990), &[]), 0);
         desk.now += 10;
         desk.show(vec![open_stop("ETH", "A", "1905", "0.5", 8)]);
-        position.on_orders(&desk.guard.view, ETH, (desk.now, None), |_| false);
+        position.on_orders(&desk.guard.view, ETH, desk.now, None);
         assert_eq!(position.covered_parts(), lined(line), "{left} {held}");
     }
 }

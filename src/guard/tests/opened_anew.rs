@@ -327,10 +327,10 @@ fn a_position_of_before_an_absence_is_another_once_all_its_stops_were_reached() 
             let mut line = CoverLine::restored(&record);
             let view = View::default();
             if !is_away {
-                line.on_orders(&view, ETH, (1, Some(dec!(2500))), |_| false);
+                line.on_orders(&view, ETH, 1, Some(dec!(2500)));
             }
             line.resize(&now(dec!(1), entry_px, dec!(1000000)), 0);
-            line.on_orders(&view, ETH, (2, Some(mark)), |_| false);
+            line.on_orders(&view, ETH, 2, Some(mark));
             let kept: Decimal = line.covered_parts().iter().map(|part| part.size).sum();
             assert_eq!(kept, if is_away { left } else { dec!(1) }, "{entry_px} {mark} {is_away}");
         }

@@ -179,23 +179,3 @@ fn a_bid_that_fills_beside_the_stop_of_before_is_not_closed_with_it() {
     stand.venue.price("ETH", "2488").unwrap();
     stays_with_its_own_stop(&stand, "0.6");
 }
-
-/// A trailed stop fires and a bid at the price of before fills, between two reads: no entry price tells both positions apart.
-#[test]
-fn a_bid_at_the_old_price_is_not_closed_for_the_stop_of_before() {
-    for size in ["0.2", "0.3"] {
-        let stand = Stand::up(Mode::Testnet, WIDE);
-        stand.without_feed();
-        buy(&stand, "2501", "0.2");
-        stand.venue.price("ETH", "2520").unwrap();
-        stop_alone(&stand, "2508", "0.2");
-        bid(&stand, "2499.9", size);
-        more_reads(&stand, 2);
-        stand.venue.fault("clearinghouseState", "http_502", 1_000).unwrap();
-        for px in ["2510", "2507.5", "2503", "2499.8"] {
-            stand.venue.price("ETH", px).unwrap();
-        }
-        stand.venue.control(&json!({"op": "clear"})).unwrap();
-        stays_with_its_own_stop(&stand, size);
-    }
-}

@@ -99,7 +99,7 @@ fn a_kill_ends_flat_and_stays_so_over_restarts() {
 #[test]
 fn a_loss_of_the_day_halts_until_midnight() {
     let mut halts = 0;
-    for seed in seeds(300_000, 90) {
+    for seed in seeds(300_000, 150) {
         let mut world = World::new(seed, Nature { has_crashes: seed % 3 == 0, ..rough(dec!(4), dec!(90)) });
         world.run(3 * MINUTE, true);
         (world.away_until, world.stumbles_until, world.lags_until) = (0, 0, 0);
