@@ -86,9 +86,15 @@ fn no_key_file_takes_a_name_that_the_home_uses() {
 fn a_new_homes_names_are_kept_for_it_too() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place { folder };
-    for name in ["guard.toml", "kill", "run/x", "api-wallet-key", "../home/kill"] {
+    for (name, why) in [
+        ("guard.toml", "is a name that the home uses itself"),
+        ("kill", "is a name that the home uses itself"),
+        ("run/x", "is a name that the home uses itself"),
+        ("api-wallet-key", "is a name that the home uses itself"),
+        ("../home/kill", "is named as a kill file is"),
+    ] {
         let out = place.home().join(name);
-        place.refuses(&init(&["--client-key-out", out.to_str().unwrap()]), "is a name that the home uses itself");
+        place.refuses(&init(&["--client-key-out", out.to_str().unwrap()]), why);
     }
     let out = place.home().join("bot.key");
     succeeded(&place.run(&init(&["--client-key-out", out.to_str().unwrap()])));
