@@ -160,7 +160,16 @@ fn a_home_in_the_place_of_a_kill_file_is_refused_with_the_one_that_is_meant() {
 /// Takes the attribute of a folder away again, which keeps it from being removed.
 struct Immutable<'a>(&'a std::path::Path);
 
-impl Immutable<'_> {
+impl<'a> Immutable<'a> {
+    /// A folder that was changed so, where that can be done here.
+    fn made(folder: &'a std::path::Path, change: &str) -> Option<Self> {
+        let made = Some(Self(folder)).filter(|folder| folder.set(change));
+        if made.is_none() {
+            eprintln!("skipped: no folder can be changed by chattr {change} here");
+        }
+        made
+    }
+
     fn set(&self, change: &str) -> bool {
         let done = std::process::Command::new("chattr").arg(change).arg(self.0).output();
         done.is_ok_and(|done| done.status.success())
@@ -178,11 +187,7 @@ impl Drop for Immutable<'_> {
 fn a_kill_in_a_folder_that_takes_no_file_says_what_keeps_it() {
     let place = Place::paper();
     let home = place.home();
-    let folder = Immutable(&home);
-    if !folder.set("+i") {
-        eprintln!("skipped: no folder can be made immutable here");
-        return;
-    }
+    let Some(_folder) = Immutable::made(&home, "+i") else { return };
     let output = place.run(&["kill", "--reason", "too wild", "--wait", "7"]);
     refused(&output, "the kill switch is NOT pulled: ");
     let (said, home) = (text(&output.stderr), home.display());
@@ -198,11 +203,7 @@ fn a_kill_in_a_folder_that_takes_no_file_says_what_keeps_it() {
 fn a_kill_in_a_folder_that_only_grows_pulls_the_switch() {
     let place = Place::paper();
     let home = place.home();
-    let folder = Immutable(&home);
-    if !folder.set("+a") {
-        eprintln!("skipped: no folder can be made so that it only grows here");
-        return;
-    }
+    let Some(_folder) = Immutable::made(&home, "+a") else { return };
     let output = place.run(&["kill", "--reason", "too wild"]);
     assert_eq!(output.status.code(), Some(1), "no guard runs: {}", text(&output.stderr));
     assert_eq!(fs::read_to_string(home.join("kill")).unwrap(), "too wild\n");

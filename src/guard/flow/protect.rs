@@ -27,6 +27,9 @@ const SEEN_FOR_MS: u64 = 500;
 /// Without another read of the account it is closed after so long.
 const UNREAD_FOR_MS: u64 = 2_500;
 
+/// After so long without a position a stop of the guard's goes, whatever the clocks say.
+const ORPHAN_AFTER_MS: u64 = 10_000;
+
 /// What a market's position needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Need {
@@ -171,11 +174,17 @@ fn is_seen_twice(guard: &Guard, asset: u32, now_ms: u64) -> bool {
 /// An own stop on a side where nothing is held: the account was read after the stop was first seen, and is of no time
 /// before that.
 fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
-    let shown = guard.shown_at(now_ms).filter(|_| !guard.is_account_older())?;
+    let account = guard.view.account.as_ref().filter(|_| !guard.is_account_older())?;
+    // By whichever clock is ahead, for as long as reads may lag.
+    let is_since = |seen_ms: u64| {
+        let latest_ms = guard.clock.latest_ms().saturating_sub(now_ms.saturating_sub(seen_ms));
+        let is_old = account.begun_ms >= seen_ms.saturating_add(ORPHAN_AFTER_MS);
+        account.begun_ms >= seen_ms && (account.venue_ms >= latest_ms || is_old)
+    };
     let is_idle = |side: &PositionSide| !may_be_held(guard, asset, *side) && !guard.may_be_opening(asset, *side);
     let sides = PositionSide::BOTH.into_iter().filter(is_idle);
     let mut stops = sides.flat_map(|side| stops_for(guard, asset, side)).filter(|stop| stop.is_own);
-    stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| shown.is_later(*seen_ms)).map(|(oid, _)| oid))
+    stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| is_since(*seen_ms)).map(|(oid, _)| oid))
 }
 
 fn may_be_held(guard: &Guard, asset: u32, side: PositionSide) -> bool {

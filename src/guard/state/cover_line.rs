@@ -125,8 +125,11 @@ impl CoverLine {
         }
         let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
         let has_grown = self.has_surely_grown(position);
-        let new = Before { held, entry_px, parts, passed: Vec::new(), has_grown, changed_ms: now_ms };
-        self.before.get_or_insert(new).changed_ms = now_ms;
+        let grown = position.held.saturating_sub(self.held);
+        let is_told = position.by.told.is_some_and(|told| told.size == grown);
+        let new = Before { held, entry_px, parts, passed: Vec::new(), has_grown, changed_ms: now_ms, is_told };
+        let before = self.before.get_or_insert(new);
+        (before.changed_ms, before.is_told) = (now_ms, before.is_told && is_told);
     }
 
     /// Whether a read shows it as large as before, and at another entry price.
@@ -156,6 +159,8 @@ impl CoverLine {
         } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
             let entries = std::mem::take(&mut self.entries);
             *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
+        } else {
+            self.entries.on_untold(&before, (self.held, self.entry_px), begun_ms);
         }
     }
 

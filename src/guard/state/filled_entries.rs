@@ -11,7 +11,7 @@ use rust_decimal::{Decimal, dec};
 /// What the rounding of the venue's prices leaves between two that are one, percent.
 pub(crate) const TOLD_AWAY_PCT: Decimal = dec!(0.02);
 
-/// The account shows what filled this long after the open orders at the latest.
+/// The account shows what filled this long after the open orders at the latest, or they this long after it.
 const SHOWN_WITHIN_MS: u64 = 10_000;
 
 /// A stop that waits for its entry.
@@ -37,6 +37,8 @@ pub(crate) struct Before {
     pub(crate) has_grown: bool,
     /// When it was last seen to change: only open orders that are read after that tell of it.
     pub(crate) changed_ms: u64,
+    /// The venue told of entries that come to just what it grew by.
+    pub(crate) is_told: bool,
 }
 
 /// The entries of one side that have rested with a stop, and those of them that have filled.
@@ -45,6 +47,8 @@ pub(crate) struct FilledEntries {
     awaited: Vec<AwaitedStop>,
     /// Those whose stop came alive, with when the read began that showed it.
     filled: Vec<(AwaitedStop, u64)>,
+    /// When open orders were read that told nothing of a change, which nothing else tells of either: they may have lagged.
+    untold_ms: Option<u64>,
 }
 
 impl Before {
@@ -65,10 +69,21 @@ impl FilledEntries {
     pub(crate) fn on_orders(&mut self, view: &View, asset: u32, side: PositionSide, begun_ms: u64) {
         let is_alive = |stop: &AwaitedStop| view.orders.get(&stop.oid).is_some_and(|order| order.stop_px.is_some());
         self.filled.retain(|(_, seen_ms)| begun_ms.saturating_sub(*seen_ms) <= SHOWN_WITHIN_MS);
-        self.filled.extend(self.awaited.iter().filter(|stop| is_alive(stop)).map(|stop| (*stop, begun_ms)));
+        // What comes alive behind such a change may be what made it, and counts once.
+        self.untold_ms = self.untold_ms.filter(|untold_ms| begun_ms.saturating_sub(*untold_ms) <= SHOWN_WITHIN_MS);
+        let new = self.awaited.iter().filter(|stop| self.untold_ms.is_none() && is_alive(stop));
+        self.filled.extend(new.map(|stop| (*stop, begun_ms)));
         let is_here = |order: &&Resting| order.asset == asset && order.is_entry();
         let entries = view.orders.values().filter(is_here).filter(|order| order.is_buy == side.opening().is_buy());
         self.awaited = entries.flat_map(awaited).collect();
+    }
+
+    /// Takes note of open orders that tell nothing of a change.
+    pub(crate) fn on_untold(&mut self, before: &Before, (held, entry_px): (Decimal, Option<Decimal>), begun_ms: u64) {
+        // What closes a part and nothing else leaves the entry price as it was.
+        if (held > before.held || has_moved(before, entry_px)) && !before.is_told {
+            self.untold_ms = Some(begun_ms);
+        }
     }
 
     /// The line of a position that changed, with what filled counted as if a read had shown it in between: the nearest stops
@@ -111,12 +126,15 @@ fn awaited(entry: &Resting) -> impl Iterator<Item = AwaitedStop> + '_ {
     })
 }
 
+/// Whether its entry price has moved, which selling does not do.
+fn has_moved(before: &Before, entry_px: Option<Decimal>) -> bool {
+    let prices = before.entry_px.zip(entry_px);
+    prices.is_some_and(|(from_px, px)| px.saturating_sub(from_px).abs() >= percent_of(from_px, TOLD_AWAY_PCT))
+}
+
 /// Whether a position that changed while nobody watched is another: each of its stops was reached meanwhile, and its entry price
-/// has moved, which selling does not do, and nothing that may have filled.
+/// has moved, and nothing that may have filled explains that.
 pub(crate) fn is_another(before: &Before, side: PositionSide, entry_px: Option<Decimal>, mark: Decimal) -> bool {
-    let has_moved = before
-        .entry_px
-        .zip(entry_px)
-        .is_some_and(|(from_px, px)| px.saturating_sub(from_px).abs() >= percent_of(from_px, TOLD_AWAY_PCT));
-    has_moved && !before.has_grown && before.parts.iter().all(|part| !side.losing(part.px, mark))
+    let is_all_hit = before.parts.iter().all(|part| !side.losing(part.px, mark));
+    has_moved(before, entry_px) && !before.has_grown && is_all_hit
 }

@@ -41,7 +41,6 @@ pub(crate) mod pending_reply;
 pub(crate) mod risk;
 pub(crate) mod send_result;
 pub(crate) mod sent;
-pub(crate) mod shown_at;
 pub(crate) mod siblings;
 pub(crate) mod signer;
 pub(crate) mod spending;

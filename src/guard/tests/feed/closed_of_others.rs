@@ -142,6 +142,8 @@ fn what_a_stop_closed_beside_an_entry_is_closed_once() {
     let bought = with(fill(&desk, 5, "2", "3"), "/px", json!("1990"));
     let sold = with(with(with(fill(&desk, 6, "5", "2"), "/side", json!("A")), "/oid", json!(9)), "/px", json!("1958"));
     let mut effects = vec![fills(&mut desk, vec![bought, sold])];
+    // The bid brings its stop, and what closes enlarges nothing, at its price or any other.
+    assert!(stops(&effects[0]).is_empty() && !desk.guard.view.is_by_fill(ETH));
     desk.positions.insert("ETH", dec!(3));
     desk.orders = vec![open_stop("ETH", "A", "1950", "3", 78)];
     for _ in 0..8 {
